@@ -1,1 +1,1 @@
-export {};
+export { createTestDatabase, type TestDatabase, type TestDatabaseTemplate } from './test-database.js';

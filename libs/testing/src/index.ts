@@ -1,1 +1,30 @@
+export { deferred } from './deferred.js';
+export type { Deferred } from './deferred.js';
+export { eventually } from './eventually.js';
+export type { EventuallyOptions } from './eventually.js';
+export { FakeClock } from './fake-clock.js';
+export {
+  aCancel,
+  aClaim,
+  aClaimedJob,
+  aFailure,
+  aJob,
+  aJobSpec,
+  aLapse,
+  anAttemptError,
+  aRelease,
+  aRetry,
+  aSnooze,
+  aSubmission,
+  aSubmissionDueIn,
+  aSuccess,
+  aTransition,
+  TEST_RULES,
+} from './job-builders.js';
+export { RecordingEvents } from './recording-events.js';
+export type { UntilOptions } from './recording-events.js';
+export { RecordingSink } from './recording-sink.js';
+export { FixedRandom, SeededRandom } from './seeded-random.js';
+export { SequenceIds } from './sequence-ids.js';
+export { settle } from './settle.js';
 export { createTestDatabase, type TestDatabase, type TestDatabaseTemplate } from './test-database.js';

@@ -24,7 +24,7 @@ export class RecordingEvents extends EngineEvents {
 
   override emit(event: EngineEvent): void {
     this.#events.push(event);
-    for (const waiter of [...this.#waiters]) {
+    for (const waiter of this.#waiters) {
       if (waiter.isMet()) waiter.resolve();
     }
   }

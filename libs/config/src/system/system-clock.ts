@@ -1,0 +1,36 @@
+import { Clock } from '@deadman/domain';
+import type { Timer } from '@deadman/domain';
+
+/** The longest delay of Node's timers; they fire at once when given a longer one. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
+
+export interface SystemClockOptions {
+  /** Whether a timer that waits keeps the process running. Default true: a loop that sleeps is work to come. */
+  readonly keepsProcessAlive?: boolean;
+}
+
+/** The clock of this machine. */
+export class SystemClock extends Clock {
+  readonly #keepsProcessAlive: boolean;
+
+  constructor({ keepsProcessAlive = true }: SystemClockOptions = {}) {
+    super();
+    this.#keepsProcessAlive = keepsProcessAlive;
+  }
+
+  override monotonicMs(): number {
+    return performance.now();
+  }
+
+  override now(): Date {
+    return new Date();
+  }
+
+  /** Throws a RangeError for a delay that Node would cut to a millisecond. */
+  override setTimer(delayMs: number, callback: () => void): Timer {
+    if (!(delayMs >= 0 && delayMs <= MAX_DELAY_MS)) throw new RangeError(`A timer cannot wait ${delayMs} ms`);
+    const timeout = setTimeout(callback, delayMs);
+    if (!this.#keepsProcessAlive) timeout.unref();
+    return { cancel: () => clearTimeout(timeout) };
+  }
+}

@@ -1,0 +1,8 @@
+import { Random } from '@deadman/domain';
+
+/** Dice for jitter. Not for secrets. */
+export class SystemRandom extends Random {
+  override next(): number {
+    return Math.random();
+  }
+}

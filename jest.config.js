@@ -1,2 +1,2 @@
 /** All projects at once, so that one run of two workers shares them out evenly and writes one report. */
-export default { projects: ['<rootDir>/libs/*', '<rootDir>/apps/*'] };
+export default { projects: ['<rootDir>/libs/*', '<rootDir>/apps/*', '<rootDir>/tools', '<rootDir>/e2e'] };

@@ -76,12 +76,17 @@ function runInitdb(
 
 /** The built-in locale sorts the same on every system, so that keyset pages do not depend on the C library. */
 function initdbArguments(pgdata: string, passwordFile: string, durable: boolean): string[] {
-  return [
-    ...['-D', pgdata],
-    ...['--username', 'postgres', '--auth', 'scram-sha-256', '--pwfile', passwordFile],
-    ...['--encoding', 'UTF8', '--no-locale', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8'],
-    ...(durable ? [] : ['--no-sync']),
+  const cluster = [
+    `--pgdata=${pgdata}`,
+    '--username=postgres',
+    '--auth=scram-sha-256',
+    `--pwfile=${passwordFile}`,
+    '--encoding=UTF8',
+    '--no-locale',
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
   ];
+  return durable ? cluster : [...cluster, '--no-sync'];
 }
 
 function removeUnfinished(folder: ClusterFolder): void {

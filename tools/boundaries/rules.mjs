@@ -1,0 +1,57 @@
+/**
+ * Who may import whom, by the tags in the projects' package.json: the table of "Where things live", as data. A tag that
+ * is not listed here is itself a fault.
+ */
+export const MAY_IMPORT = {
+  'type:domain': [],
+  'type:engine': ['type:domain'],
+  'type:sdk': ['type:domain'],
+  'type:handlers': ['type:domain', 'type:sdk', 'type:config', 'type:observability'],
+  'type:config': ['type:domain'],
+  'type:observability': ['type:domain', 'type:config'],
+  'type:infra': ['type:domain', 'type:config', 'type:observability'],
+  'type:embedded': [],
+  'type:testing': ['type:domain', 'type:infra', 'type:embedded'],
+  'type:app': [
+    'type:domain',
+    'type:engine',
+    'type:sdk',
+    'type:handlers',
+    'type:config',
+    'type:observability',
+    'type:infra',
+    'type:embedded',
+    'type:app',
+  ],
+};
+
+/** What specs and contract suites of every project may use on top, without declaring it. */
+export const SPECS_MAY_ALSO_IMPORT = ['type:domain', 'type:testing', 'type:infra'];
+
+/** Imports nothing at all in production, Node's own modules included. */
+export const IMPORTS_NOTHING = ['type:domain'];
+
+/** Takes time, chance and ids from ports only, so that a test decides them. */
+export const PORTS_ONLY = ['type:domain', 'type:engine'];
+
+/** Reach a driver through an adapter only. */
+export const WITHOUT_DRIVERS = ['type:app'];
+
+export const DRIVERS = ['pg', 'pg-native', 'typeorm', 'ioredis', 'redis', 'kafkajs', '@platformatic/kafka'];
+
+/** Node's modules of clock, timers and dice. */
+export const CLOCK_AND_DICE_MODULES = ['crypto', 'timers', 'timers/promises', 'perf_hooks'];
+
+/** The same as globals: `globalThis` would be a way around the list. */
+export const CLOCK_AND_DICE_GLOBALS = [
+  'setTimeout',
+  'setInterval',
+  'setImmediate',
+  'performance',
+  'crypto',
+  'randomUUID',
+  'globalThis',
+];
+
+/** And as members of globals that are otherwise fine. */
+export const CLOCK_AND_DICE_MEMBERS = ['Date.now', 'Math.random', 'AbortSignal.timeout', 'process.hrtime'];

@@ -1,0 +1,49 @@
+/** Runs the tests of one kind, in all projects or in one, and reads the report: `node tools/jest-run.mjs unit libs/store`. */
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { NODE, ROOT, projectEnv, run } from './workspace.mjs';
+
+/** The kinds, by the ends of their files' names. End-to-end tests start whole processes, so they run one by one. */
+export const KINDS = {
+  unit: { pattern: '\\.spec\\.(ts|mjs)$', options: ['--maxWorkers=2'] },
+  integration: { pattern: '\\.int-spec\\.ts$', options: ['--maxWorkers=2'] },
+  e2e: { pattern: '\\.e2e-spec\\.ts$', options: ['--runInBand'] },
+};
+
+const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
+
+/** @returns {Promise<{code: number, passed: number, failed: number, skipped: number, files: string[]}>} */
+export async function runTests(kind, { project, env = {} } = {}) {
+  const { pattern, options } = KINDS[kind];
+  const report = join(ROOT, '.deadman', 'test', `${kind}-${process.pid}.json`);
+  mkdirSync(dirname(report), { recursive: true });
+  const code = await run(
+    NODE,
+    [
+      ...['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', JEST],
+      ...['--passWithNoTests', '--json', `--outputFile=${report}`, ...options],
+      ...['--testPathPatterns', project ? `^${join(ROOT, project)}/.*${pattern}` : pattern],
+    ],
+    { env: projectEnv({ NODE_ENV: 'test', ...env }) },
+  );
+  const result = readReport(report);
+  rmSync(report, { force: true });
+  return { code, ...result };
+}
+
+function readReport(file) {
+  if (!existsSync(file)) return { passed: 0, failed: 0, skipped: 0, files: [] };
+  const report = JSON.parse(readFileSync(file, 'utf8'));
+  return {
+    passed: report.numPassedTests,
+    failed: report.numFailedTests,
+    skipped: report.numPendingTests + report.numTodoTests,
+    files: report.testResults.map(({ name }) => relative(ROOT, name)),
+  };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [kind, project] = process.argv.slice(2);
+  process.exitCode = (await runTests(kind, { project })).code;
+}

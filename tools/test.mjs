@@ -1,0 +1,116 @@
+/**
+ * `npm test`: everything that has to hold before a commit, in one command that also works on a fresh clone.
+ *
+ * All steps run, whatever failed before them, and the last line is the sum: `N passed, N failed`. A step that is not
+ * made of tests, or failed without one failing, counts as one failure. `--only unit` (or another step's name, several
+ * separated by commas) runs less, and then does not ask whether every spec file ran.
+ */
+import { relative } from 'node:path';
+import { ensureBuilt } from './build-all.mjs';
+import { ensureInstalled } from './install.mjs';
+import { runTests } from './jest-run.mjs';
+import { withTestServer } from './test-server.mjs';
+import { ROOT, run, writtenFiles } from './workspace.mjs';
+
+const SPEC_FILE = /\.(spec|int-spec|e2e-spec)\.(ts|mjs)$/;
+
+/** Files that ran, of all kinds. */
+const ran = new Set();
+
+let buildResult = null;
+
+const STEPS = {
+  lint: () => check('oxlint', ['--type-aware']),
+  format: () => check('prettier', ['--check', '--log-level=warn', '.']),
+  boundaries: () => check('node', ['tools/check-boundaries.mjs']),
+  build: async () => ({ code: await built() }),
+  typecheck: () => check('tsc', ['-b']),
+  unit: () => tests('unit'),
+  integration: () => built().then(() => withServer('integration')),
+  e2e: () => built().then((code) => (code === 0 ? withServer('e2e') : { code })),
+};
+
+await main(wantedSteps());
+
+async function main(wanted) {
+  const sum = { passed: 0, failed: 0, skipped: 0 };
+  if ((await succeeds(ensureInstalled)) !== 0) return finish({ ...sum, failed: 1 });
+  for (const name of wanted) add(sum, await timed(name, STEPS[name]));
+  if (wanted.length === Object.keys(STEPS).length) add(sum, await timed('every spec file ran', everySpecFileRan));
+  finish(sum);
+}
+
+function wantedSteps() {
+  const at = process.argv.indexOf('--only');
+  const names = at === -1 ? Object.keys(STEPS) : (process.argv[at + 1] ?? '').split(',');
+  const unknown = names.filter((name) => !(name in STEPS));
+  if (unknown.length === 0) return names;
+  process.stderr.write(`Unknown step: ${unknown.join(', ')}. There are: ${Object.keys(STEPS).join(', ')}.\n`);
+  process.exit(2);
+}
+
+async function timed(name, step) {
+  process.stdout.write(`\n── ${name}\n`);
+  const start = performance.now();
+  const result = await step();
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  process.stdout.write(`── ${name}: ${result.code === 0 ? 'ok' : 'FAILED'} (${seconds} s)\n`);
+  return result;
+}
+
+async function check(command, args) {
+  return { code: await run(command, args) };
+}
+
+/** Once per run. Integration tests read the sources, and need no more of it than the embedded PostgreSQL. */
+function built() {
+  buildResult ??= succeeds(ensureBuilt);
+  return buildResult;
+}
+
+async function withServer(kind) {
+  let result = { code: 1 };
+  await succeeds(() =>
+    withTestServer(async (url) => {
+      result = await tests(kind, { DEADMAN_TEST_DATABASE_URL: url });
+    }),
+  );
+  return result;
+}
+
+async function tests(kind, env) {
+  const result = await runTests(kind, { env });
+  for (const file of result.files) ran.add(file);
+  return result;
+}
+
+async function succeeds(act) {
+  try {
+    await act();
+    return 0;
+  } catch (error) {
+    process.stderr.write(`${error.message}\n`);
+    return 1;
+  }
+}
+
+/** A spec file outside every project's reach would otherwise be green for ever. */
+function everySpecFileRan() {
+  const forgotten = writtenFiles(ROOT)
+    .map((file) => relative(ROOT, file))
+    .filter((file) => SPEC_FILE.test(file) && !ran.has(file));
+  for (const file of forgotten) process.stderr.write(`No project ran ${file}.\n`);
+  return { code: forgotten.length === 0 ? 0 : 1 };
+}
+
+function add(sum, { code, passed = 0, failed = 0, skipped = 0 }) {
+  sum.passed += passed;
+  sum.failed += failed === 0 && code !== 0 ? 1 : failed;
+  sum.skipped += skipped;
+}
+
+function finish({ passed, failed, skipped }) {
+  const skips = skipped > 0 ? `, ${skipped} skipped` : '';
+  process.stdout.write(`\n${passed} passed, ${failed} failed${skips}\n`);
+  process.exitCode = failed === 0 ? 0 : 1;
+}

@@ -1,0 +1,59 @@
+/** Where things are, and how the tools run other programs. Needs nothing that is not in Node 20 itself. */
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** The project's own Node, which `npm ci` brings; the system's may be older. */
+export const NODE = join(ROOT, 'node_modules', '.bin', 'node');
+
+/** Folders that hold nothing anybody wrote. */
+const MADE_FOLDERS = new Set(['node_modules', 'dist', 'coverage', '.deadman', '.nx', '.git']);
+
+/** @returns {string[]} the folders of the workspace's projects, relative to `root` */
+export function projectFolders(root = ROOT) {
+  return ['apps', 'libs']
+    .filter((group) => existsSync(join(root, group)))
+    .flatMap((group) => readdirSync(join(root, group)).map((name) => join(group, name)))
+    .filter((folder) => existsSync(join(root, folder, 'package.json')))
+    .sort();
+}
+
+/** @returns {string[]} all files under `folder` that somebody wrote, as paths that start with `folder` */
+export function writtenFiles(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return MADE_FOLDERS.has(entry.name) ? [] : writtenFiles(path);
+    return entry.isFile() ? [path] : [];
+  });
+}
+
+/** The environment for programs of the project: its own binaries first, and nx quiet and alone. */
+export function projectEnv(more = {}) {
+  const path = [join(ROOT, 'node_modules', '.bin'), process.env.PATH].join(delimiter);
+  return { ...process.env, PATH: path, NX_DAEMON: 'false', NX_TUI: 'false', ...more };
+}
+
+/**
+ * Runs a program in the workspace and resolves with its exit code, whatever that is. With `quiet`, its output is
+ * kept back and shown only if it fails.
+ *
+ * @returns {Promise<number>}
+ */
+export function run(command, args, { quiet = false, env = projectEnv() } = {}) {
+  return new Promise((resolve, reject) => {
+    const stdio = quiet ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'];
+    const child = spawn(command, args, { cwd: ROOT, env, stdio });
+    const said = [];
+    child.stdout?.on('data', (chunk) => said.push(chunk));
+    child.stderr?.on('data', (chunk) => said.push(chunk));
+    child.once('error', reject);
+    child.once('close', (code) => {
+      if (code !== 0) process.stderr.write(Buffer.concat(said));
+      resolve(code ?? 1);
+    });
+  });
+}

@@ -34,8 +34,9 @@ export interface JobDefinition<Payload = unknown, Result = unknown> extends Hand
  * export const sendEmail = defineJob({
  *   type: 'email.send',
  *   schema: z.object({ to: z.email(), subject: z.string() }),
- *   async run({ payload, signal, idempotencyKey }) {
- *     const { id } = await provider.send(payload, { signal, idempotencyKey: idempotencyKey() });
+ *   async run(context) {
+ *     const { payload, signal } = context;
+ *     const { id } = await provider.send(payload, { signal, idempotencyKey: context.idempotencyKey() });
  *     return { messageId: id };
  *   },
  * });

@@ -1,1 +1,2 @@
-export {};
+export { MemoryTransport } from './memory/memory-transport.js';
+export type { MemoryTransportOptions, TransportFaults } from './memory/memory-transport.js';

@@ -113,7 +113,7 @@ describe('boundaries: what is forbidden is found', () => {
 
   it('build references that are not the dependencies', () => {
     const root = workspace({ 'libs/engine/tsconfig.json': { references: [] } });
-    expect(findFaults(root)).toEqual([expect.stringMatching(/references "", package\.json means "libs\/domain"/)]);
+    expect(findFaults(root)).toEqual([expect.stringMatching(/references \[\], package\.json means \[libs\/domain\]/)]);
   });
 });
 

@@ -14,19 +14,15 @@ export const KINDS = {
 const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
 
 /** @returns {Promise<{code: number, passed: number, failed: number, skipped: number, files: string[]}>} */
-export async function runTests(kind, { project, env = {} } = {}) {
+export async function runTests(kind, { project, env: more = {} } = {}) {
   const { pattern, options } = KINDS[kind];
   const report = join(ROOT, '.deadman', 'test', `${kind}-${process.pid}.json`);
   mkdirSync(dirname(report), { recursive: true });
-  const code = await run(
-    NODE,
-    [
-      ...['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', JEST],
-      ...['--passWithNoTests', '--json', `--outputFile=${report}`, ...options],
-      ...['--testPathPatterns', project ? `^${join(ROOT, project)}/.*${pattern}` : pattern],
-    ],
-    { env: projectEnv({ NODE_ENV: 'test', ...env }) },
-  );
+  const paths = project ? `^${join(ROOT, project)}/.*${pattern}` : pattern;
+  const nodeOptions = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+  const jestOptions = ['--passWithNoTests', '--json', `--outputFile=${report}`, '--testPathPatterns', paths];
+  const env = projectEnv({ NODE_ENV: 'test', ...more });
+  const code = await run(NODE, [...nodeOptions, JEST, ...jestOptions, ...options], { env });
   const result = readReport(report);
   rmSync(report, { force: true });
   return { code, ...result };

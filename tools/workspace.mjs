@@ -18,7 +18,7 @@ export function projectFolders(root = ROOT) {
     .filter((group) => existsSync(join(root, group)))
     .flatMap((group) => readdirSync(join(root, group)).map((name) => join(group, name)))
     .filter((folder) => existsSync(join(root, folder, 'package.json')))
-    .sort();
+    .sort((one, other) => one.localeCompare(other));
 }
 
 /** @returns {string[]} all files under `folder` that somebody wrote, as paths that start with `folder` */

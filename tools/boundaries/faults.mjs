@@ -19,15 +19,17 @@ export function faultsOfProject(project, workspace) {
   const known = project.tags.filter((tag) => tag in MAY_IMPORT);
   if (known.length !== 1) return [`${project.folder}: needs exactly one known type tag, has "${project.tags}"`];
   const siblings = [...project.declared].filter((name) => workspace.byName.has(name));
-  const expected = siblings.map((name) => workspace.byName.get(name).folder).sort();
-  const referenced = project.references.map((path) => normalize(join(project.folder, path))).sort();
+  const expected = siblings.map((name) => workspace.byName.get(name).folder);
+  const referenced = project.references.map((path) => normalize(join(project.folder, path)));
   return [
     ...siblings
       .filter((name) => !mayImport(project, workspace.byName.get(name), false))
       .map((name) => `${project.folder}: ${project.tags} may not depend on ${name}`),
-    ...(String(expected) === String(referenced)
+    ...(isSameSet(expected, referenced)
       ? []
-      : [`${project.folder}: tsconfig.json references "${referenced}", package.json means "${expected}"`]),
+      : [
+          `${project.folder}: tsconfig.json references [${referenced.join()}], package.json means [${expected.join()}]`,
+        ]),
   ];
 }
 
@@ -102,6 +104,10 @@ function mayImport(project, sibling, spec) {
 
 function has(project, tags) {
   return project.tags.some((tag) => tags.includes(tag));
+}
+
+function isSameSet(one, other) {
+  return one.length === other.length && one.every((item) => other.includes(item));
 }
 
 function isBuiltin(specifier) {

@@ -8,7 +8,7 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from './build.mjs';
 import { ROOT, writtenFiles } from './workspace.mjs';
@@ -24,7 +24,7 @@ export async function packSdk(folder) {
   try {
     const manifest = stagePackage('libs/sdk', stage, { bundleDependencies: [BUNDLED] });
     stagePackage('libs/domain', join(stage, 'node_modules', BUNDLED), {});
-    for (const name of ['README.md', 'LICENSE']) copyFileSync(sourceOf(name), join(stage, name));
+    for (const file of ['libs/sdk/README.md', 'LICENSE']) copyFileSync(join(ROOT, file), join(stage, basename(file)));
     return npmPack(stage, folder, manifest);
   } finally {
     rmSync(stage, { recursive: true });
@@ -58,10 +58,6 @@ function npmPack(stage, folder, { name, version }) {
 
 function readManifest(project) {
   return JSON.parse(readFileSync(join(ROOT, project, 'package.json'), 'utf8'));
-}
-
-function sourceOf(name) {
-  return name === 'README.md' ? join(ROOT, 'libs/sdk', name) : join(ROOT, name);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,0 +1,3 @@
+export { buildReport } from './build-report.js';
+export { RemindOfInvoice } from './remind-of-invoice.js';
+export { sendEmail } from './send-email.js';

@@ -1,1 +1,3 @@
-export {};
+export { MemoryLeaseStore } from './memory/memory-lease-store.js';
+export type { MemoryLeaseStoreOptions } from './memory/memory-lease-store.js';
+export { MemoryWakeUpSet } from './memory/memory-wake-up-set.js';

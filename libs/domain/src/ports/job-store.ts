@@ -17,7 +17,8 @@ export abstract class JobStore {
   /**
    * Inserts jobs, their idempotency keys and one outbox row per queue, all or none. A submission whose key exists makes
    * no job: it is answered with the job that has the key. The same key twice in one batch counts as existing from the
-   * second time on. A job submitted twice under one id (a repeated request of ours) is stored once.
+   * second time on. A job submitted again under its own id, with or without its key, is stored once and answered
+   * `created`: so a submit of unknown outcome can simply be repeated, and waits for the earlier one if that still runs.
    */
   abstract submit(batch: readonly Submission[]): Promise<SubmitReceipt>;
 

@@ -1,0 +1,178 @@
+import { OUTCOME } from '@deadman/domain';
+import type {
+  AbortReasonCode,
+  Clock,
+  EngineEvents,
+  Handler,
+  HandlerContext,
+  HandlerJob,
+  HandlerLog,
+  HandlerOutcome,
+  JobEvent,
+} from '@deadman/domain';
+import { attemptError, captureError } from './attempt-error.js';
+import { resultText } from './attempt-result.js';
+import type { HandlerRegistry } from './handler-registry.js';
+import type { Run } from './run.js';
+
+/** Longest delay that timers take, about 24.8 days. Milliseconds. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+/** Longest snooze: as far as a `runAt` may lie ahead. Milliseconds. */
+const MAX_SNOOZE_MS = 10 * 366 * 86_400_000;
+
+export interface AttemptRunnerDeps {
+  readonly registry: HandlerRegistry;
+  readonly clock: Clock;
+  readonly events: EngineEvents;
+  /** Makes the log that a handler writes to. */
+  readonly log: (job: HandlerJob) => HandlerLog;
+  /** Takes what a handler says of its progress. Throws TypeError for a value that cannot be shown. */
+  readonly progress: (run: Run, value: unknown) => void;
+}
+
+/** How long a handler may go on after its signal was aborted before the run is settled without it. Milliseconds. */
+export type AbortGraces = Readonly<Record<AbortReasonCode, number>>;
+
+/** What happened to the job, or null when nothing may be written because the lease was lost. */
+export type AttemptOutcomeEvent = Extract<JobEvent, { readonly startedAfterMs: number | null }> | null;
+
+/** Runs one attempt: checks the payload, calls the handler, and says what its end means. */
+export class AttemptRunner {
+  readonly #deps: AttemptRunnerDeps;
+  readonly #graces: AbortGraces;
+
+  constructor(deps: AttemptRunnerDeps, graces: AbortGraces) {
+    this.#deps = deps;
+    this.#graces = graces;
+  }
+
+  /** Never rejects: whatever a handler does has a meaning. */
+  async run(run: Run): Promise<AttemptOutcomeEvent> {
+    const handler = this.#deps.registry.find(run.job.type);
+    if (handler === undefined) return { kind: 'release', reason: 'not-started', startedAfterMs: null };
+    this.#start(run);
+    const { clock } = this.#deps;
+    const timeout = clock.setTimer(Math.min(run.job.timeoutMs, MAX_TIMER_MS), () => run.abort('timeout'));
+    try {
+      return await this.#untilAbandoned(run, this.#call(run, handler));
+    } finally {
+      timeout.cancel();
+    }
+  }
+
+  #start(run: Run): void {
+    const { clock, events } = this.#deps;
+    run.phase = 'running';
+    run.startedAtMs = clock.monotonicMs();
+    const { id, type, queue, attempt, claim, scheduledFor } = run.job;
+    const waitedMs = claim.claimedAt.getTime() - scheduledFor.getTime() + (run.startedAfterMs ?? 0);
+    events.emit({ kind: 'attempt-started', jobId: id, type, queue, attempt, waitedMs: Math.max(0, waitedMs) });
+  }
+
+  /** The handler's end, or that of its patience: a handler that ignores its signal keeps neither slot nor job. */
+  #untilAbandoned(run: Run, end: Promise<AttemptOutcomeEvent>): Promise<AttemptOutcomeEvent> {
+    return new Promise((resolve) => {
+      const onAbort = (): void => {
+        const reason = run.abortedBy;
+        if (reason === null) return;
+        const { jobId, attempt } = run.lease;
+        const { type, queue } = run.job;
+        this.#deps.events.emit({ kind: 'run-aborted', reason, jobId, type, queue, attempt });
+        const patience = this.#deps.clock.setTimer(this.#graces[reason], () => resolve(abortedEvent(run, reason)));
+        void end.then(() => patience.cancel());
+      };
+      void end.then((event) => {
+        run.signal.removeEventListener('abort', onAbort);
+        resolve(event);
+      });
+      if (run.signal.aborted) onAbort();
+      else run.signal.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+
+  async #call(run: Run, handler: Handler): Promise<AttemptOutcomeEvent> {
+    try {
+      const parsed = await handler.parse(JSON.parse(run.job.payload));
+      if ('issues' in parsed) return payloadInvalid(run, parsed.issues);
+      return eventOf(run, await handler.run(this.#contextOf(run, parsed.value)));
+    } catch (thrown) {
+      return run.abortedBy === null ? failure(run, thrown, true) : abortedEvent(run, run.abortedBy);
+    }
+  }
+
+  #contextOf(run: Run, payload: unknown): HandlerContext {
+    const { id, type, queue, attempt, failures, lapses, maxAttempts, createdAt, tags } = run.job;
+    const job: HandlerJob = { id, type, queue, attempt, failures, lapses, maxAttempts, createdAt, tags };
+    return {
+      payload,
+      payloadText: run.job.payload,
+      job,
+      signal: run.signal,
+      log: this.#deps.log(job),
+      progress: (value) => this.#deps.progress(run, value),
+      idempotencyKey: (scope) => (scope === undefined ? id : `${id}/${scope}`),
+    };
+  }
+}
+
+/** Once the signal was aborted, its reason decides what a throw means (`protocol.md` §7). */
+export function abortedEvent(run: Run, reason: AbortReasonCode): AttemptOutcomeEvent {
+  const { startedAfterMs } = run;
+  switch (reason) {
+    case 'shutdown':
+      return { kind: 'release', reason: 'shutdown', startedAfterMs };
+    case 'cancelled':
+      return { kind: 'cancelled', startedAfterMs };
+    case 'timeout':
+      return {
+        kind: 'fail',
+        error: attemptError('timeout', `The attempt ran longer than its ${run.job.timeoutMs} ms.`),
+        retryable: true,
+        startedAfterMs,
+      };
+    case 'lease-lost':
+      return null;
+  }
+}
+
+/** A handler that returns has decided, whatever its signal said. */
+function eventOf(run: Run, returned: unknown): AttemptOutcomeEvent {
+  if (!isOutcome(returned)) return success(run, returned);
+  const { startedAfterMs } = run;
+  switch (returned[OUTCOME]) {
+    case 'done':
+      return success(run, returned.result);
+    case 'snooze':
+      return { kind: 'snooze', delayMs: snoozeMs(returned.delayMs), startedAfterMs };
+    case 'cancel':
+      return { kind: 'cancelled', startedAfterMs };
+    case 'dead':
+      return failure(run, returned.error, false);
+  }
+}
+
+function success(run: Run, value: unknown): AttemptOutcomeEvent {
+  const result = resultText(value);
+  const { startedAfterMs } = run;
+  if ('error' in result) return { kind: 'fail', error: result.error, retryable: false, startedAfterMs };
+  return { kind: 'succeed', result: result.text, effects: [], startedAfterMs };
+}
+
+function failure(run: Run, thrown: unknown, retryable: boolean): AttemptOutcomeEvent {
+  return { kind: 'fail', error: captureError(thrown), retryable, startedAfterMs: run.startedAfterMs };
+}
+
+function payloadInvalid(run: Run, issues: readonly { pointer: string; message: string }[]): AttemptOutcomeEvent {
+  const message = `The payload does not fit the handler of '${run.job.type}'.`;
+  const { startedAfterMs } = run;
+  return { kind: 'fail', error: attemptError('payload-invalid', message, issues), retryable: false, startedAfterMs };
+}
+
+/** What is no number of milliseconds becomes the shortest snooze; the transition lengthens it to what is allowed. */
+function snoozeMs(delayMs: number): number {
+  return Number.isFinite(delayMs) ? Math.min(Math.max(0, Math.round(delayMs)), MAX_SNOOZE_MS) : 0;
+}
+
+function isOutcome(returned: unknown): returned is HandlerOutcome {
+  return typeof returned === 'object' && returned !== null && OUTCOME in returned;
+}

@@ -1,0 +1,61 @@
+/** What the next claim is decided by. Times are monotonic, in milliseconds. */
+export interface ClaimSituation {
+  readonly nowMs: number;
+  readonly slots: number;
+  /** Runs that wait for a slot. */
+  readonly queued: number;
+  /** All that is held: queued, running and settling. */
+  readonly held: number;
+  /** Jobs that tickets name. */
+  readonly ticketed: number;
+  /** Runs that end in about a second at the pace of late: so many may be claimed ahead of a free slot. */
+  readonly ahead: number;
+  readonly lastIdleClaimAtMs: number;
+  readonly nextIdleClaimAtMs: number;
+  /** A job from quarantine runs here; nothing may run beside it. */
+  readonly isAloneRunning: boolean;
+  /** Until when this worker makes room for what waits in quarantine; null when it does not. */
+  readonly drainsUntilMs: number | null;
+}
+
+export interface ClaimPace {
+  /** Jobs in one claim statement, at most. */
+  readonly maxClaim: number;
+  /** Tickets or not, no later than this after the last idle claim the next claim is an idle one. Milliseconds. */
+  readonly idleAtLeastEveryMs: number;
+}
+
+export type ClaimPlan =
+  | { readonly kind: 'tickets'; readonly limit: number }
+  | { readonly kind: 'idle'; readonly limit: number }
+  /** One job from quarantine, which will run alone. */
+  | { readonly kind: 'alone' }
+  /** Nothing to do until something changes, or at the latest after `forMs`. */
+  | { readonly kind: 'wait'; readonly forMs: number };
+
+/** Longest that the claim loop goes without a look, so that its turning shows that it lives. Milliseconds. */
+const MAX_WAIT_MS = 1_000;
+
+/**
+ * What to claim next (`protocol.md` §5). A pure function, so that every case can be looked at.
+ *
+ * Claims stay large because the next one waits until half of what was claimed ahead is used up; they stay bounded because
+ * no more is held than the slots and about a second of work.
+ */
+export function planClaim(situation: ClaimSituation, pace: ClaimPace): ClaimPlan {
+  const { nowMs, held, ticketed } = situation;
+  if (situation.isAloneRunning) return { kind: 'wait', forMs: MAX_WAIT_MS };
+  if (situation.drainsUntilMs !== null && nowMs < situation.drainsUntilMs) {
+    return held === 0 ? { kind: 'alone' } : { kind: 'wait', forMs: MAX_WAIT_MS };
+  }
+  const limit = Math.min(roomFor(situation), pace.maxClaim);
+  if (limit <= 0) return { kind: 'wait', forMs: MAX_WAIT_MS };
+  if (nowMs - situation.lastIdleClaimAtMs >= pace.idleAtLeastEveryMs) return { kind: 'idle', limit };
+  if (ticketed > 0) return { kind: 'tickets', limit };
+  if (nowMs >= situation.nextIdleClaimAtMs) return { kind: 'idle', limit };
+  return { kind: 'wait', forMs: Math.min(MAX_WAIT_MS, situation.nextIdleClaimAtMs - nowMs) };
+}
+
+function roomFor({ slots, queued, held, ahead }: ClaimSituation): number {
+  return queued > ahead / 2 ? 0 : slots + ahead - held;
+}

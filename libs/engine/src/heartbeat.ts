@@ -1,0 +1,166 @@
+import { isDeadmanError } from '@deadman/domain';
+import type {
+  BeatReply,
+  Belief,
+  Clock,
+  EngineEvents,
+  JobLimits,
+  LeasePolicy,
+  LeaseStore,
+  Random,
+  WorkerRecord,
+  WorkerRegistry,
+} from '@deadman/domain';
+import type { RunLedger } from './run-ledger.js';
+import { runKey } from './run.js';
+import type { Run } from './run.js';
+import { within } from './within.js';
+
+export interface HeartbeatDeps {
+  readonly registry: WorkerRegistry;
+  readonly leases: LeaseStore;
+  readonly ledger: RunLedger;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly events: EngineEvents;
+}
+
+export interface HeartbeatOptions {
+  readonly worker: WorkerRecord;
+  readonly policy: LeasePolicy;
+  readonly limits: JobLimits;
+  /** How long a job may wait in quarantine before workers drain for it. Milliseconds, default 60 000. */
+  readonly quarantineWaitMs: number;
+}
+
+export interface HeartbeatListener {
+  /** The store believes that this worker runs these; it does not. */
+  onOrphans(orphans: readonly Belief[]): void;
+  /** A job has waited long in quarantine, and the dice chose this worker to make room for it. */
+  onQuarantineWaiting(): void;
+}
+
+/** Each worker makes room with this chance, so that of several that hear of a waiting job some keep working. */
+const DRAIN_CHANCE = 0.5;
+
+/**
+ * The dead-man's switch (`protocol.md` §6). Each beat tells both stores that this worker lives, and makes what it holds
+ * and what the store believes agree. A run whose last good renewal is older than a TTL is lost for good: nothing later
+ * revives it, since another worker may have it by then.
+ */
+export class Heartbeat {
+  readonly #deps: HeartbeatDeps;
+  readonly #options: HeartbeatOptions;
+  readonly #listener: HeartbeatListener;
+
+  constructor(deps: HeartbeatDeps, options: HeartbeatOptions, listener: HeartbeatListener) {
+    this.#deps = deps;
+    this.#options = options;
+    this.#listener = listener;
+  }
+
+  /**
+   * One beat, and whether the worker's row was written. Never throws for a store that is away: the other one can vouch.
+   * Takes less than the time between two beats.
+   */
+  async beat(): Promise<boolean> {
+    const { ledger, clock } = this.#deps;
+    const sentAtMs = clock.monotonicMs();
+    const claiming = ledger.claimsUnderWay();
+    const runs = ledger.runs().filter((run) => !this.#isOverdue(run, sentAtMs));
+    const [reply, renewed] = await Promise.all([this.#tellRegistry(), this.#renewLeases(runs)]);
+    runs.forEach((run, index) => {
+      if (reply !== null || renewed[index] === true) this.#vouch(run, sentAtMs);
+    });
+    if (reply !== null) this.#reconcile(reply, runs, claiming);
+    this.loseStale();
+    return reply !== null;
+  }
+
+  /** Gives up every run that nobody has vouched for during a TTL. Called by each beat, and by whoever wakes up late. */
+  loseStale(): void {
+    const nowMs = this.#deps.clock.monotonicMs();
+    for (const run of this.#deps.ledger.runs()) {
+      if (run.isStale(nowMs, this.#options.policy.ttlMs)) this.#lose(run, 'stale');
+    }
+  }
+
+  async #tellRegistry(): Promise<BeatReply | null> {
+    const { worker, limits, quarantineWaitMs } = this.#options;
+    const request = { worker, quarantineFrom: limits.quarantineFrom, quarantineWaitMs };
+    return this.#bounded(this.#deps.registry.beat(request));
+  }
+
+  async #renewLeases(runs: readonly Run[]): Promise<readonly boolean[]> {
+    if (runs.length === 0) return [];
+    const { leases, events } = this.#deps;
+    const renewed = await this.#bounded(
+      leases.renew(
+        runs.map(({ lease }) => lease),
+        this.#options.policy.ttlMs,
+      ),
+    );
+    if (renewed === null) {
+      events.emit({ kind: 'leases-renewed', result: 'error', count: runs.length });
+      return [];
+    }
+    const mine = renewed.filter(Boolean).length;
+    events.emit({ kind: 'leases-renewed', result: 'renewed', count: mine });
+    if (mine < runs.length) events.emit({ kind: 'leases-renewed', result: 'refused', count: runs.length - mine });
+    return renewed;
+  }
+
+  /** Null for an answer that failed or came after the next beat was due. */
+  async #bounded<T>(call: Promise<T>): Promise<T | null> {
+    try {
+      return await within(call, this.#options.policy.beatMs * 0.9, this.#deps.clock);
+    } catch (error) {
+      if (!isDeadmanError(error)) throw error;
+      this.#deps.events.emit({ kind: 'beat-failed', error });
+      return null;
+    }
+  }
+
+  /** The age of a renewal counts from when it was sent. One that comes after the run was lost does not revive it. */
+  #vouch(run: Run, sentAtMs: number): void {
+    if (run.isStale(this.#deps.clock.monotonicMs(), this.#options.policy.ttlMs)) return;
+    run.renewedAtMs = Math.max(run.renewedAtMs, sentAtMs);
+  }
+
+  /** @param runs held when the beat was sent: a run claimed since then cannot be in the reply. */
+  #reconcile(reply: BeatReply, runs: readonly Run[], claiming: ReadonlySet<string>): void {
+    const believed = new Set(reply.beliefs.map(runKey));
+    for (const run of runs) {
+      if (!believed.has(run.key)) this.#lose(run, 'unconfirmed');
+    }
+    for (const belief of reply.beliefs) {
+      if (belief.cancelRequested) this.#deps.ledger.find(belief)?.abort('cancelled');
+    }
+    const orphans = reply.beliefs.filter((belief) => this.#isOrphan(belief, claiming));
+    if (orphans.length > 0) this.#listener.onOrphans(orphans);
+    if (reply.isQuarantineWaiting && this.#deps.random.next() < DRAIN_CHANCE) this.#listener.onQuarantineWaiting();
+  }
+
+  #isOrphan(belief: Belief, claiming: ReadonlySet<string>): boolean {
+    const { ledger } = this.#deps;
+    const isInFlight = claiming.has(belief.token) || ledger.isClaiming(belief.token);
+    return !isInFlight && ledger.find(belief) === undefined;
+  }
+
+  /** An outcome that is already on its way is left to the fence. */
+  #lose(run: Run, reason: 'stale' | 'unconfirmed'): void {
+    if (run.phase !== 'queued' && run.phase !== 'running') return;
+    if (run.isLost) return;
+    const { jobId, attempt } = run.lease;
+    const { type, queue } = run.job;
+    this.#deps.events.emit({ kind: 'run-lost', reason, jobId, type, queue, attempt });
+    run.lose();
+  }
+
+  /** A job past its timeout is not vouched for any more, so that a handler that cannot be stopped cannot keep its job. */
+  #isOverdue(run: Run, nowMs: number): boolean {
+    const { ttlMs, timeoutSlackMs } = this.#options.policy;
+    const startedAtMs = run.startedAtMs ?? run.claimedAtMs + ttlMs;
+    return nowMs - startedAtMs > run.job.timeoutMs + timeoutSlackMs;
+  }
+}

@@ -1,0 +1,136 @@
+import { DeadmanError } from '@deadman/domain';
+import type { Clock, Timer } from '@deadman/domain';
+
+export interface BatchOptions {
+  /** Most items in one flush. */
+  readonly maxBatch: number;
+  /** Most items that may wait; further ones are refused as `overloaded`. */
+  readonly maxWaiting: number;
+  /** Longest that an item waits for company while another flush is under way. Milliseconds. */
+  readonly lingerMs: number;
+  /** Most flushes under way at once. */
+  readonly concurrency: number;
+}
+
+/** What became of one item of a batch. */
+export type Answer<Result> = { readonly value: Result } | { readonly error: unknown };
+
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly resolve: (value: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Gathers single requests into batches: at once when nothing is under way, so that a lone request never waits, and under
+ * load whatever came together during the flush before. This is group commit, and it tunes itself: the slower a flush, the
+ * larger the next.
+ */
+export class MicroBatcher<Item, Result> {
+  readonly #flush: (items: readonly Item[]) => Promise<readonly Answer<Result>[]>;
+  readonly #options: BatchOptions;
+  readonly #clock: Clock;
+  #waiting: Waiting<Item, Result>[] = [];
+  #inFlight = 0;
+  #isScheduled = false;
+  #linger: Timer | null = null;
+  #isClosed = false;
+  #onIdle: (() => void)[] = [];
+
+  /** @param flush answers every item in order; when it throws, the whole batch is answered with that error. */
+  constructor(
+    flush: (items: readonly Item[]) => Promise<readonly Answer<Result>[]>,
+    options: BatchOptions,
+    clock: Clock,
+  ) {
+    this.#flush = flush;
+    this.#options = options;
+    this.#clock = clock;
+  }
+
+  /** Items that have not been taken into a flush yet. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Resolves with the item's answer. Throws `overloaded` when too many wait, and `shutting-down` after `close`; then nothing happened. */
+  add(item: Item): Promise<Result> {
+    if (this.#isClosed) return Promise.reject(new DeadmanError('shutting-down'));
+    if (this.#waiting.length >= this.#options.maxWaiting) return Promise.reject(new DeadmanError('overloaded'));
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject });
+      this.#pump();
+    });
+  }
+
+  /** Takes nothing more and resolves when everything that was added has been answered. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.idle();
+  }
+
+  /** Resolves when nothing waits and nothing is under way. */
+  async idle(): Promise<void> {
+    if (this.#waiting.length === 0 && this.#inFlight === 0) return;
+    await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+  }
+
+  #pump(): void {
+    if (this.#waiting.length === 0) return;
+    if (this.#inFlight === 0 || (this.#hasRoom() && this.#waiting.length >= this.#options.maxBatch)) this.#schedule();
+    else if (this.#hasRoom()) this.#startLinger();
+  }
+
+  #hasRoom(): boolean {
+    return this.#inFlight < this.#options.concurrency;
+  }
+
+  /** Waits for the end of the current turn of the caller, so that what is added together is flushed together. */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    queueMicrotask(() => {
+      this.#isScheduled = false;
+      if (this.#hasRoom()) void this.#flushNow();
+    });
+  }
+
+  #startLinger(): void {
+    this.#linger ??= this.#clock.setTimer(this.#options.lingerMs, () => {
+      this.#linger = null;
+      if (this.#hasRoom()) void this.#flushNow();
+    });
+  }
+
+  async #flushNow(): Promise<void> {
+    const batch = this.#waiting.splice(0, this.#options.maxBatch);
+    if (batch.length === 0) return;
+    this.#linger?.cancel();
+    this.#linger = null;
+    this.#inFlight += 1;
+    try {
+      this.#answer(batch, await this.#flush(batch.map(({ item }) => item)));
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    } finally {
+      this.#inFlight -= 1;
+      this.#pump();
+      if (this.#waiting.length === 0 && this.#inFlight === 0) this.#announceIdle();
+    }
+  }
+
+  #answer(batch: readonly Waiting<Item, Result>[], answers: readonly Answer<Result>[]): void {
+    if (answers.length !== batch.length) throw new TypeError('A flush must answer every item of its batch');
+    batch.forEach(({ resolve, reject }, index) => {
+      const answer = answers[index]!;
+      if ('error' in answer) reject(answer.error);
+      else resolve(answer.value);
+    });
+  }
+
+  #announceIdle(): void {
+    const listeners = this.#onIdle;
+    this.#onIdle = [];
+    for (const listener of listeners) listener();
+  }
+}

@@ -1,0 +1,125 @@
+import { DeadmanError, isDeadmanError } from '@deadman/domain';
+import type { Clock, EngineEvents, JobStore, Submission, Submitted } from '@deadman/domain';
+import { bisect } from './bisect.js';
+import { MicroBatcher } from './micro-batcher.js';
+import type { Answer, BatchOptions } from './micro-batcher.js';
+import type { Publisher } from './publisher.js';
+
+export interface SubmitterDeps {
+  readonly store: JobStore;
+  readonly publisher: Publisher;
+  readonly clock: Clock;
+  readonly events: EngineEvents;
+}
+
+export interface SubmitOptions extends BatchOptions {
+  /** How often a batch of unknown outcome is looked up and repeated before its callers are told. */
+  readonly tries: number;
+  /** Wait before the second try; doubles. Milliseconds. */
+  readonly retryMs: number;
+}
+
+/** `protocol.md` §13. Twenty batches may wait, which is about a second of work: more would answer nobody in time. */
+const DEFAULTS: SubmitOptions = {
+  maxBatch: 500,
+  maxWaiting: 10_000,
+  lingerMs: 5,
+  concurrency: 2,
+  tries: 4,
+  retryMs: 50,
+};
+
+/**
+ * Takes jobs in. Concurrent single submits share a transaction, and a promise resolves after COMMIT only. What has to be
+ * sent is sent after the answer, since the job's safety does not hang on it (`protocol.md` §3).
+ */
+export class Submitter {
+  readonly #deps: SubmitterDeps;
+  readonly #options: SubmitOptions;
+  readonly #batcher: MicroBatcher<Submission, Submitted>;
+  #atomicJobs = 0;
+  #isClosed = false;
+  readonly #underWay = new Set<Promise<unknown>>();
+
+  constructor(deps: SubmitterDeps, options: Partial<SubmitOptions> = {}) {
+    this.#deps = deps;
+    this.#options = { ...DEFAULTS, ...options };
+    this.#batcher = new MicroBatcher((batch) => this.#flush(batch), this.#options, deps.clock);
+  }
+
+  /**
+   * Stores one job, or finds the one that has its key.
+   *
+   * @throws DeadmanError `overloaded`, `shutting-down`, `store-unavailable`, `statement-timeout`, `data-rejected`: not
+   * stored. `unknown-outcome`: it may be stored; repeating the same submission is safe.
+   */
+  submit(submission: Submission): Promise<Submitted> {
+    return this.#batcher.add(submission);
+  }
+
+  /** Stores all of a batch in one transaction, or none. Throws what `submit` throws. */
+  async submitAtomic(batch: readonly Submission[]): Promise<readonly Submitted[]> {
+    if (this.#isClosed) throw new DeadmanError('shutting-down');
+    if (this.#atomicJobs + batch.length > this.#options.maxWaiting) throw new DeadmanError('overloaded');
+    this.#atomicJobs += batch.length;
+    try {
+      return await this.#track(this.#store(batch));
+    } finally {
+      this.#atomicJobs -= batch.length;
+    }
+  }
+
+  /** Takes nothing more; resolves when all that was taken is answered and what it had to say was sent or left to the relay. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#batcher.close();
+    await Promise.allSettled(this.#underWay);
+  }
+
+  /** A value that the database refuses fails its own caller, never the others of the batch. */
+  async #flush(batch: readonly Submission[]): Promise<readonly Answer<Submitted>[]> {
+    return bisect<Submission, Answer<Submitted>>(
+      batch,
+      async (part) => (await this.#store(part)).map((value) => ({ value })),
+      (_submission, error) => {
+        this.#deps.events.emit({ kind: 'submit-rejected', count: 1 });
+        return { error };
+      },
+    );
+  }
+
+  async #store(batch: readonly Submission[]): Promise<readonly Submitted[]> {
+    const results = await this.#storeForSure(batch);
+    const created = results.filter(({ kind }) => kind === 'created').length;
+    this.#deps.events.emit({ kind: 'jobs-submitted', created, replayed: results.length - created });
+    return results;
+  }
+
+  /**
+   * Repeats a transaction that met another one or whose outcome is unknown. Repeating is safe because a job is stored
+   * once under its id, and because an insert waits for an earlier one of the same id that is still under way.
+   */
+  async #storeForSure(batch: readonly Submission[]): Promise<readonly Submitted[]> {
+    for (let tried = 1; ; tried += 1) {
+      try {
+        const { results, outbox } = await this.#deps.store.submit(batch);
+        void this.#track(this.#deps.publisher.send(outbox));
+        return results;
+      } catch (error) {
+        if (!isRepeatable(error) || tried >= this.#options.tries) throw error;
+        await this.#deps.clock.sleep(this.#options.retryMs * 2 ** (tried - 1));
+      }
+    }
+  }
+
+  #track<T>(work: Promise<T>): Promise<T> {
+    this.#underWay.add(work);
+    const forget = (): void => void this.#underWay.delete(work);
+    work.then(forget, forget);
+    return work;
+  }
+}
+
+function isRepeatable(error: unknown): boolean {
+  return isDeadmanError(error, 'unknown-outcome') || isDeadmanError(error, 'transaction-conflict');
+}

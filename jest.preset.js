@@ -19,6 +19,8 @@ const swc = [
 export default {
   testEnvironment: 'node',
   testMatch: ['<rootDir>/src/**/*.@(spec|int-spec|e2e-spec).ts'],
+  // Generous, so that a busy machine fails no test: speed is no test's business.
+  testTimeout: 30_000,
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': swc },
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },

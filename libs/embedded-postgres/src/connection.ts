@@ -4,7 +4,7 @@ import { readPassword, type ClusterFolder } from './cluster-folder.js';
 /** The database Deadman uses, apart from the one every server comes with. */
 const DATABASE = 'deadman';
 
-const CONNECT_WITHIN_MS = 2_000;
+const CONNECT_WITHIN_MS = 1_000;
 
 /** The URL carries the superuser's password: hand it to a driver, and keep it out of logs. */
 export function urlOf(folder: ClusterFolder, port: number, database = DATABASE): string {
@@ -40,7 +40,7 @@ async function withClient<T>(url: string, use: (client: Client) => Promise<T>): 
   const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_WITHIN_MS,
-    query_timeout: 10 * CONNECT_WITHIN_MS,
+    query_timeout: 20 * CONNECT_WITHIN_MS,
   });
   // A connection that breaks between two queries is reported by the next one; unheard, the event would end the process.
   client.on('error', () => undefined);

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { resolve } from 'node:path';
 import { locateBinaries } from './binaries.js';
@@ -92,12 +93,13 @@ export class EmbeddedPostgres {
   }
 
   /**
-   * Ends the server, whoever started it, and the watch over it. Safe to repeat. Throws when the server's process
+   * Ends the server, whoever started it, and the watch over it. Safe to repeat, also after `destroy`. Throws when the server's process
    * does not end within 40 s; it has been told to, so it may end later.
    */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.watching;
+    if (!existsSync(this.plan.folder.path)) return;
     await withStartLock(this.plan.folder.lockFile, this.plan.readyWithinMs, () => bringDown(this.plan.folder));
   }
 

@@ -68,7 +68,10 @@ function runInitdb(
     });
     if (result.status === 0) return;
     const said = result.error?.message ?? `${result.stdout}\n${result.stderr}`;
-    throw new EmbeddedPostgresError(`initdb could not make ${folder.pgdata}. It said:\n${said.trim()}`);
+    throw new EmbeddedPostgresError(
+      `initdb could not make ${folder.pgdata}. It said:\n${said.trim()}\n` +
+        'Help it, or set DATABASE_URL to a PostgreSQL server of your own.',
+    );
   } finally {
     rmSync(passwordFile, { force: true });
   }

@@ -58,7 +58,7 @@ export function retryDelayMs(
     case 'none':
       return null;
     case 'fixed':
-      return policy.baseMs;
+      return Math.round(policy.baseMs);
     case 'exponential':
       return Math.round(jittered(exponentialMs(policy, failures), policy.jitter, random));
   }

@@ -67,6 +67,9 @@ export interface Refusal {
 
 let construct: (fields: TransitionFields) => Transition;
 
+/** Nobody outside this file has it, so that not even untyped code can call the constructor. */
+const KEY = Symbol('transition');
+
 interface TransitionFields extends Verdict {
   readonly jobId: string;
   readonly event: JobEventKind;
@@ -77,12 +80,12 @@ interface TransitionFields extends Verdict {
 }
 
 /**
- * A legal change of one job. Only `transition` can make one, and a store's write methods accept nothing else, so that
- * the rules cannot be walked around.
+ * A legal change of one job. Only `transition` and `admit` can make one, nobody can change one, and a store's write
+ * methods accept nothing else, so that the rules cannot be walked around.
  */
 export class Transition implements Verdict {
   static {
-    construct = (fields) => new Transition(fields);
+    construct = (fields) => new Transition(fields, KEY);
   }
 
   readonly jobId: string;
@@ -97,7 +100,8 @@ export class Transition implements Verdict {
   readonly effects: readonly string[];
   readonly #onlyTransitionMakesThis = true;
 
-  private constructor(fields: TransitionFields) {
+  private constructor(fields: TransitionFields, key: symbol) {
+    if (key !== KEY) throw new TypeError('Only `transition` and `admit` make a Transition');
     this.jobId = fields.jobId;
     this.event = fields.event;
     this.from = fields.from;
@@ -106,6 +110,7 @@ export class Transition implements Verdict {
     this.underCancel = fields.underCancel;
     this.withoutEffects = fields.withoutEffects;
     this.effects = fields.effects;
+    for (const decided of [this.decision, this.underCancel, this.withoutEffects, this]) Object.freeze(decided);
   }
 
   /** Guards the store against look-alikes that plain JavaScript or a cast could hand it. */
@@ -277,11 +282,12 @@ function lapse(job: JobSnapshot, event: JobEvent & { kind: 'lapse' }, limits: Jo
   const lapsesInRow = job.lapsesInRow + 1;
   const crashes = job.crashes + (job.claim?.alone ? 1 : 0);
   const isCrashLoop = crashes >= limits.crashBudget;
-  const isQuarantined = !isCrashLoop && lapsesInRow >= limits.quarantineFrom;
+  const isQuarantined = lapsesInRow >= limits.quarantineFrom;
+  const quarantine: Due = { kind: 'after', delayMs: quarantineDelayMs(lapsesInRow, limits) };
   return {
     ...unchanged(job),
     state: isCrashLoop ? 'DEAD' : isQuarantined ? 'SCHEDULED' : 'PENDING',
-    due: isQuarantined ? { kind: 'after', delayMs: quarantineDelayMs(lapsesInRow, limits) } : NOW,
+    due: isCrashLoop ? 'keep' : isQuarantined ? quarantine : NOW,
     lapses: job.lapses + 1,
     lapsesInRow,
     crashes,

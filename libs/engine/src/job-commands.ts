@@ -67,7 +67,6 @@ export class JobCommands {
   async redrive(deadLetterId: string): Promise<RedriveAnswer> {
     const letter = await this.#deps.store.findDeadLetter(deadLetterId);
     if (letter === null) return { kind: 'unknown' };
-    if (letter.superseded) return { kind: 'superseded', letter };
     return this.#carryOut<RedriveAnswer>(letter.jobId, (job, past) => {
       const isThatDeath = job.state === 'DEAD' && job.attempt === letter.attempt;
       return isThatDeath || hasLeft(job, past) ? this.#decideRetry(job, past) : { kind: 'superseded', letter };
@@ -132,7 +131,7 @@ export class JobCommands {
  */
 function hasLeft(job: JobView, past: Past): boolean {
   if (past.kind === 'done') return true;
-  if (past.kind === 'nothing' || job.version === past.job.version) return false;
+  if (past.kind === 'nothing') return false;
   return job.attempt > past.job.attempt || ['PENDING', 'RUNNING', 'SUCCEEDED'].includes(job.state);
 }
 

@@ -136,12 +136,10 @@ describe('Promoter', () => {
       transport.publish = () => new Promise(() => {});
       const publisher = new Publisher({ transport, store, events });
       const one = new Promoter({ store, wakeUps, publisher, clock, events });
-      await submitDueIn(0);
-      await clock.advance(10);
-      await submitDueIn(500);
+      for (let job = 0; job < 10; job += 1) await submitDueIn(1 + job * 500);
       void scanLoop(one);
       void wakeLoop(one);
-      await clock.advance(5_000);
+      await clock.advance(6_000);
       expect(await store.countJobs({ states: ['SCHEDULED'] }, 10)).toBe(0);
     });
   });
@@ -157,13 +155,14 @@ describe('Promoter', () => {
     });
 
     it('moves no job early, and loads an id again that was popped too early', async () => {
-      const id = await submitDueIn(2_000);
+      await submitDueIn(2_300);
+      const id = await submitDueIn(2_500);
       void wakeLoop(promoter());
-      await clock.advance(1_100);
-      await wakeUps.add([{ id, inMs: 0 }]);
-      await clock.advance(899);
+      await clock.advance(2_100);
+      await wakeUps.add([{ id, inMs: 100 }]);
+      await clock.advance(399);
       expect(await stateOf(id)).toBe('SCHEDULED');
-      await clock.advance(31);
+      await clock.advance(26);
       expect(await stateOf(id)).toBe('PENDING');
       expect(latestMs()).toBeLessThanOrEqual(25);
     });

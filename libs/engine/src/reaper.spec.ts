@@ -162,6 +162,13 @@ describe('Reaper', () => {
       expect(await rowOf(job)).toMatchObject({ state: 'PENDING', lapses: 1, lapsesInRow: 1, failures: 0, claim: null });
     });
 
+    it('counts the recovery from the last sign of life, be it the claim or a later beat', async () => {
+      const { workerId } = await aWorkerAtWork();
+      await pass(10_000, () => beat(workerId));
+      await pass(TTL_MS + 1_000);
+      expect(reclaims()).toMatchObject([{ recoveryMs: TTL_MS + 1_000 }]);
+    });
+
     it('writes who took the job, and why, into its history', async () => {
       const { job } = await aWorkerAtWork();
       await pass(TTL_MS + 1_000);

@@ -161,7 +161,8 @@ export interface Applied {
 
 /**
  * `applied`  the row changed.
- * `already`  the history says that this very claim ended before: the reply to an earlier try was lost.
+ * `already`  the history says that this very claim ended before, by a write like this one: the reply to an earlier try
+ *            was lost. A lapse that a reaper wrote is not the worker's own end: that one answers `fenced`.
  * `fenced`   the row is no longer what the transition expects; nothing was written.
  */
 export type ApplyResult = Applied | { readonly kind: 'already' } | { readonly kind: 'fenced' };

@@ -4,8 +4,12 @@ import type { Clock, Timer } from '@deadman/domain';
 export interface BatchOptions {
   /** Most items in one flush. */
   readonly maxBatch: number;
+  /** Most weight in one flush, unless a single item has more. Default: no limit. */
+  readonly maxBatchWeight?: number;
   /** Most items that may wait; further ones are refused as `overloaded`. */
   readonly maxWaiting: number;
+  /** Most weight that may wait. Default: no limit. */
+  readonly maxWaitingWeight?: number;
   /** Longest that an item waits for company while another flush is under way. Milliseconds. */
   readonly lingerMs: number;
   /** Most flushes under way at once. */
@@ -17,6 +21,7 @@ export type Answer<Result> = { readonly value: Result } | { readonly error: unkn
 
 interface Waiting<Item, Result> {
   readonly item: Item;
+  readonly weight: number;
   readonly resolve: (value: Result) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -30,22 +35,29 @@ export class MicroBatcher<Item, Result> {
   readonly #flush: (items: readonly Item[]) => Promise<readonly Answer<Result>[]>;
   readonly #options: BatchOptions;
   readonly #clock: Clock;
+  readonly #weightOf: (item: Item) => number;
   #waiting: Waiting<Item, Result>[] = [];
+  #waitingWeight = 0;
   #inFlight = 0;
   #isScheduled = false;
   #linger: Timer | null = null;
   #isClosed = false;
   #onIdle: (() => void)[] = [];
 
-  /** @param flush answers every item in order; when it throws, the whole batch is answered with that error. */
+  /**
+   * @param flush answers every item in order; when it throws, the whole batch is answered with that error.
+   * @param weightOf what an item counts against the limits of weight.
+   */
   constructor(
     flush: (items: readonly Item[]) => Promise<readonly Answer<Result>[]>,
     options: BatchOptions,
     clock: Clock,
+    weightOf: (item: Item) => number = () => 0,
   ) {
     this.#flush = flush;
     this.#options = options;
     this.#clock = clock;
+    this.#weightOf = weightOf;
   }
 
   /** Items that have not been taken into a flush yet. */
@@ -56,9 +68,11 @@ export class MicroBatcher<Item, Result> {
   /** Resolves with the item's answer. Throws `overloaded` when too many wait, and `shutting-down` after `close`; then nothing happened. */
   add(item: Item): Promise<Result> {
     if (this.#isClosed) return Promise.reject(new DeadmanError('shutting-down'));
-    if (this.#waiting.length >= this.#options.maxWaiting) return Promise.reject(new DeadmanError('overloaded'));
+    const weight = this.#weightOf(item);
+    if (!this.#hasRoomFor(weight)) return Promise.reject(new DeadmanError('overloaded'));
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject });
+      this.#waiting.push({ item, weight, resolve, reject });
+      this.#waitingWeight += weight;
       this.#pump();
     });
   }
@@ -75,14 +89,24 @@ export class MicroBatcher<Item, Result> {
     await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
-  #pump(): void {
-    if (this.#waiting.length === 0) return;
-    if (this.#inFlight === 0 || (this.#hasRoom() && this.#waiting.length >= this.#options.maxBatch)) this.#schedule();
-    else if (this.#hasRoom()) this.#startLinger();
+  #hasRoomFor(weight: number): boolean {
+    const { maxWaiting, maxWaitingWeight = Infinity } = this.#options;
+    return this.#waiting.length < maxWaiting && this.#waitingWeight + weight <= maxWaitingWeight;
   }
 
-  #hasRoom(): boolean {
+  #pump(): void {
+    if (this.#waiting.length === 0 || !this.#canFlush()) return;
+    if (this.#inFlight === 0 || this.#isBatchFull()) this.#schedule();
+    else this.#startLinger();
+  }
+
+  #canFlush(): boolean {
     return this.#inFlight < this.#options.concurrency;
+  }
+
+  #isBatchFull(): boolean {
+    const { maxBatch, maxBatchWeight = Infinity } = this.#options;
+    return this.#waiting.length >= maxBatch || this.#waitingWeight >= maxBatchWeight;
   }
 
   /** Waits for the end of the current turn of the caller, so that what is added together is flushed together. */
@@ -91,23 +115,25 @@ export class MicroBatcher<Item, Result> {
     this.#isScheduled = true;
     queueMicrotask(() => {
       this.#isScheduled = false;
-      if (this.#hasRoom()) void this.#flushNow();
+      if (this.#canFlush()) void this.#flushNow();
     });
   }
 
   #startLinger(): void {
     this.#linger ??= this.#clock.setTimer(this.#options.lingerMs, () => {
       this.#linger = null;
-      if (this.#hasRoom()) void this.#flushNow();
+      if (this.#canFlush()) void this.#flushNow();
     });
   }
 
   async #flushNow(): Promise<void> {
-    const batch = this.#waiting.splice(0, this.#options.maxBatch);
+    const batch = this.#take();
     if (batch.length === 0) return;
     this.#linger?.cancel();
     this.#linger = null;
     this.#inFlight += 1;
+    // What did not fit into this flush need not wait for its end.
+    this.#pump();
     try {
       this.#answer(batch, await this.#flush(batch.map(({ item }) => item)));
     } catch (error) {
@@ -117,6 +143,19 @@ export class MicroBatcher<Item, Result> {
       this.#pump();
       if (this.#waiting.length === 0 && this.#inFlight === 0) this.#announceIdle();
     }
+  }
+
+  #take(): readonly Waiting<Item, Result>[] {
+    const { maxBatch, maxBatchWeight = Infinity } = this.#options;
+    let count = 0;
+    let weight = 0;
+    for (const waiting of this.#waiting) {
+      if (count === maxBatch || (count > 0 && weight + waiting.weight > maxBatchWeight)) break;
+      count += 1;
+      weight += waiting.weight;
+    }
+    this.#waitingWeight -= weight;
+    return this.#waiting.splice(0, count);
   }
 
   #answer(batch: readonly Waiting<Item, Result>[], answers: readonly Answer<Result>[]): void {

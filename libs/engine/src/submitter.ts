@@ -4,6 +4,7 @@ import { bisect } from './bisect.js';
 import { MicroBatcher } from './micro-batcher.js';
 import type { Answer, BatchOptions } from './micro-batcher.js';
 import type { Publisher } from './publisher.js';
+import { UnderWay } from './under-way.js';
 
 export interface SubmitterDeps {
   readonly store: JobStore;
@@ -19,10 +20,15 @@ export interface SubmitOptions extends BatchOptions {
   readonly retryMs: number;
 }
 
-/** `protocol.md` §13. Twenty batches may wait, which is about a second of work: more would answer nobody in time. */
+/**
+ * `protocol.md` §13. Twenty batches may wait, which is about a second of work: more would answer nobody in time. A job
+ * weighs as much as its payload, in UTF-16 units: the largest payloads go by sixteen and not by 500, and 256 of them wait.
+ */
 const DEFAULTS: SubmitOptions = {
   maxBatch: 500,
+  maxBatchWeight: 4 * 2 ** 20,
   maxWaiting: 10_000,
+  maxWaitingWeight: 64 * 2 ** 20,
   lingerMs: 5,
   concurrency: 2,
   tries: 4,
@@ -39,12 +45,12 @@ export class Submitter {
   readonly #batcher: MicroBatcher<Submission, Submitted>;
   #atomicJobs = 0;
   #isClosed = false;
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #underWay = new UnderWay();
 
   constructor(deps: SubmitterDeps, options: Partial<SubmitOptions> = {}) {
     this.#deps = deps;
     this.#options = { ...DEFAULTS, ...options };
-    this.#batcher = new MicroBatcher((batch) => this.#flush(batch), this.#options, deps.clock);
+    this.#batcher = new MicroBatcher((batch) => this.#flush(batch), this.#options, deps.clock, weightOf);
   }
 
   /**
@@ -63,7 +69,7 @@ export class Submitter {
     if (this.#atomicJobs + batch.length > this.#options.maxWaiting) throw new DeadmanError('overloaded');
     this.#atomicJobs += batch.length;
     try {
-      return await this.#track(this.#store(batch));
+      return await this.#underWay.track(this.#store(batch));
     } finally {
       this.#atomicJobs -= batch.length;
     }
@@ -73,19 +79,29 @@ export class Submitter {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#batcher.close();
-    await Promise.allSettled(this.#underWay);
+    await this.#underWay.settled();
   }
 
   /** A value that the database refuses fails its own caller, never the others of the batch. */
   async #flush(batch: readonly Submission[]): Promise<readonly Answer<Submitted>[]> {
     return bisect<Submission, Answer<Submitted>>(
       batch,
-      async (part) => (await this.#store(part)).map((value) => ({ value })),
+      (part) => this.#answer(part),
       (_submission, error) => {
         this.#deps.events.emit({ kind: 'submit-rejected', count: 1 });
         return { error };
       },
     );
+  }
+
+  /** Any other error answers this part alone: the other parts of a batch that was halved may be stored by then. */
+  async #answer(part: readonly Submission[]): Promise<readonly Answer<Submitted>[]> {
+    try {
+      return (await this.#store(part)).map((value) => ({ value }));
+    } catch (error) {
+      if (isDeadmanError(error, 'data-rejected')) throw error;
+      return part.map(() => ({ error }));
+    }
   }
 
   async #store(batch: readonly Submission[]): Promise<readonly Submitted[]> {
@@ -100,26 +116,34 @@ export class Submitter {
    * once under its id, and because an insert waits for an earlier one of the same id that is still under way.
    */
   async #storeForSure(batch: readonly Submission[]): Promise<readonly Submitted[]> {
+    let mayBeStored = false;
     for (let tried = 1; ; tried += 1) {
       try {
         const { results, outbox } = await this.#deps.store.submit(batch);
-        void this.#track(this.#deps.publisher.send(outbox));
+        void this.#underWay.track(this.#deps.publisher.send(outbox));
         return results;
       } catch (error) {
-        if (!isRepeatable(error) || tried >= this.#options.tries) throw error;
+        mayBeStored ||= isDeadmanError(error, 'unknown-outcome');
+        if (tried >= this.#options.tries || !isRepeatable(error, mayBeStored)) throw honest(error, mayBeStored);
         await this.#deps.clock.sleep(this.#options.retryMs * 2 ** (tried - 1));
       }
     }
   }
-
-  #track<T>(work: Promise<T>): Promise<T> {
-    this.#underWay.add(work);
-    const forget = (): void => void this.#underWay.delete(work);
-    work.then(forget, forget);
-    return work;
-  }
 }
 
-function isRepeatable(error: unknown): boolean {
-  return isDeadmanError(error, 'unknown-outcome') || isDeadmanError(error, 'transaction-conflict');
+function weightOf({ job }: Submission): number {
+  return job.payload.length;
+}
+
+/** After one unknown outcome everything that can be repeated is: the batch's callers are owed a yes or a no. */
+function isRepeatable(error: unknown, mayBeStored: boolean): boolean {
+  if (mayBeStored) return isDeadmanError(error) && error.retryable;
+  return isDeadmanError(error, 'transaction-conflict');
+}
+
+/** Whatever failed last: when an earlier try may have been stored, nobody must be told that nothing was changed. */
+function honest(error: unknown, mayBeStored: boolean): unknown {
+  const saysNothingChanged = isDeadmanError(error) && error.retryable && error.code !== 'unknown-outcome';
+  if (!mayBeStored || !saysNothingChanged) return error;
+  return new DeadmanError('unknown-outcome', undefined, { cause: error });
 }

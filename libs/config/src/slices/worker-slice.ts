@@ -1,0 +1,33 @@
+import { defineSlice } from '../define-config.js';
+import { text, wholeNumber } from '../variable.js';
+
+export const workerSlice = defineSlice('Worker', {
+  slots: wholeNumber({
+    name: 'DEADMAN_SLOTS',
+    what: 'Handlers that run at once in one worker.',
+    default: 16,
+    min: 1,
+    max: 10_000,
+  }),
+  handlers: text({
+    name: 'DEADMAN_HANDLERS',
+    what: "A folder or module with a team's own handlers.",
+    default: null,
+    pattern: /^.+$/,
+    allowed: 'a path or the name of a module',
+  }),
+  drainMs: wholeNumber({
+    name: 'DEADMAN_DRAIN_MS',
+    what: 'At shutdown, time for running handlers to finish before their signal is aborted. Milliseconds. A supervisor has to wait for this and the next together.',
+    default: 25_000,
+    min: 0,
+    max: 86_400_000,
+  }),
+  abortGraceMs: wholeNumber({
+    name: 'DEADMAN_ABORT_GRACE_MS',
+    what: 'At shutdown, time between the abort and handing back what still runs. Milliseconds.',
+    default: 5_000,
+    min: 0,
+    max: 3_600_000,
+  }),
+});

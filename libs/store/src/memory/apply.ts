@@ -2,7 +2,6 @@ import { isTerminal } from '@deadman/domain';
 import type {
   ApplyReceipt,
   ApplyResult,
-  AttemptEnd,
   AttemptRecord,
   Decision,
   Job,
@@ -10,6 +9,7 @@ import type {
   OutboxEntry,
   Transition,
 } from '@deadman/domain';
+import { isOwnEnd } from '../own-end.js';
 import { choose, holds, resolveDue } from './decide.js';
 import type { MemoryDatabase } from './memory-database.js';
 import { writeDeath, writeTickets } from './outbox.js';
@@ -36,26 +36,9 @@ export function apply(db: MemoryDatabase, batch: readonly Transition[]): ApplyRe
   return { results, outbox: [...writeTickets(db, changed), ...deaths] };
 }
 
-/**
- * Whether an earlier try of this very write worked and its reply was lost: the history of the claim ends as this
- * transition would have ended it. A lapse that a reaper wrote under the same claim is no such end, and the late outcome
- * of the worker it was taken from is fenced.
- */
 function endedBefore(db: MemoryDatabase, transition: Transition): boolean {
-  const { jobId, fence } = transition;
-  if (fence.by !== 'claim') return false;
-  const history = db.attempts.get(jobId) ?? [];
-  const row = history.find(({ attempt, claimToken }) => attempt === fence.attempt && claimToken === fence.token);
-  return row !== undefined && possibleEnds(transition).some((ends) => isSameEnd(ends, row));
-}
-
-function possibleEnds({ decision, underCancel, withoutEffects }: Transition): AttemptEnd[] {
-  const decisions = [decision, underCancel, withoutEffects?.decision, withoutEffects?.underCancel];
-  return decisions.flatMap((possible) => possible?.ends ?? []);
-}
-
-function isSameEnd(ends: AttemptEnd, row: AttemptRecord): boolean {
-  return ends.outcome === row.outcome && ends.reclaimedBy === row.reclaimedBy;
+  const history = db.attempts.get(transition.jobId) ?? [];
+  return history.some((row) => isOwnEnd(transition, row));
 }
 
 function toNextRow(job: Job, decision: Decision, now: Date): Job {

@@ -35,8 +35,11 @@ export class RunPool {
 
   /** Removes and returns queued runs that `isUnwanted`, for the caller to hand back. */
   withdraw(isUnwanted: (run: Run) => boolean): readonly Run[] {
-    const withdrawn = this.#queued.filter(isUnwanted);
-    if (withdrawn.length > 0) this.#queued = this.#queued.filter((run) => !isUnwanted(run));
+    const withdrawn: Run[] = [];
+    const kept: Run[] = [];
+    // Each is asked once: the answer may hang on the clock, and a run that changes sides would be in neither list.
+    for (const run of this.#queued) (isUnwanted(run) ? withdrawn : kept).push(run);
+    this.#queued = kept;
     return withdrawn;
   }
 

@@ -8,38 +8,41 @@ export interface TicketedJob {
 }
 
 /**
- * The bounded queue between a transport and the claims. It counts jobs, not tickets, and names each job once however many
- * tickets do.
+ * The bounded queue between a transport and the claims. It names each job once however many tickets do, and holds
+ * tickets back by what it holds: a job that is delivered over and over takes room each time.
  */
 export class TicketQueue implements TicketSink {
   readonly #capacity: number;
   readonly #events: EngineEvents;
   readonly #onOffer: () => void;
   readonly #jobs = new Map<string, Ticket[]>();
+  /** Mentions of jobs by tickets, repeated ones included. */
+  #held = 0;
   #waiters: (() => void)[] = [];
   #isClosed = false;
 
-  /** @param capacity jobs that may wait before tickets are refused. */
+  /** @param capacity mentions of jobs that may wait before tickets are refused. */
   constructor(capacity: number, events: EngineEvents, onOffer: () => void) {
     this.#capacity = capacity;
     this.#events = events;
     this.#onOffer = onOffer;
   }
 
+  /** How many jobs wait. */
   get size(): number {
     return this.#jobs.size;
   }
 
   /** Takes all of them while there is any room, so that one ticket larger than what is left cannot wait for ever. */
   offer(tickets: readonly Ticket[]): boolean {
-    if (this.#isClosed || this.#jobs.size >= this.#capacity) return false;
+    if (this.#isClosed || this.#isFull()) return false;
     for (const ticket of tickets) this.#add(ticket);
     this.#onOffer();
     return true;
   }
 
   async whenRoom(): Promise<void> {
-    if (this.#isClosed || this.#jobs.size < this.#capacity) return;
+    if (this.#isClosed || !this.#isFull()) return;
     await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
 
@@ -50,7 +53,13 @@ export class TicketQueue implements TicketSink {
       if (taken.length >= count) break;
       taken.push({ jobId, tickets });
     }
-    for (const { jobId } of taken) this.#jobs.delete(jobId);
+    for (const {
+      jobId,
+      tickets: { length },
+    } of taken) {
+      this.#jobs.delete(jobId);
+      this.#held -= length;
+    }
     this.#announceRoom();
     return taken;
   }
@@ -60,6 +69,7 @@ export class TicketQueue implements TicketSink {
     if (this.#isClosed) return;
     for (const { jobId, tickets } of jobs) {
       this.#jobs.set(jobId, [...(this.#jobs.get(jobId) ?? []), ...tickets]);
+      this.#held += tickets.length;
     }
   }
 
@@ -67,22 +77,26 @@ export class TicketQueue implements TicketSink {
   close(): void {
     this.#isClosed = true;
     this.#jobs.clear();
+    this.#held = 0;
     this.#announceRoom();
   }
 
   #add(ticket: Ticket): void {
     for (const jobId of ticket.jobIds) {
-      const known = this.#jobs.get(jobId);
-      if (!isUuid(jobId)) this.#drop(ticket, jobId);
-      else if (known === undefined) this.#jobs.set(jobId, [ticket]);
-      else this.#join(known, ticket);
+      if (isUuid(jobId)) this.#hold(ticket, jobId);
+      else this.#drop(ticket, jobId);
     }
   }
 
   /** Two tickets for one job need one claim. */
-  #join(known: Ticket[], ticket: Ticket): void {
-    this.#events.emit({ kind: 'tickets-handled', result: 'duplicate', count: 1 });
-    known.push(ticket);
+  #hold(ticket: Ticket, jobId: string): void {
+    const known = this.#jobs.get(jobId);
+    this.#held += 1;
+    if (known === undefined) this.#jobs.set(jobId, [ticket]);
+    else {
+      known.push(ticket);
+      this.#events.emit({ kind: 'tickets-handled', result: 'duplicate', count: 1 });
+    }
   }
 
   /** What is not a uuid never reaches SQL and must not block its partition. */
@@ -91,8 +105,12 @@ export class TicketQueue implements TicketSink {
     ticket.done(jobId);
   }
 
+  #isFull(): boolean {
+    return this.#held >= this.#capacity;
+  }
+
   #announceRoom(): void {
-    if (!this.#isClosed && this.#jobs.size >= this.#capacity) return;
+    if (!this.#isClosed && this.#isFull()) return;
     const waiters = this.#waiters;
     this.#waiters = [];
     for (const waiter of waiters) waiter();

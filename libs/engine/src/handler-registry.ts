@@ -12,10 +12,7 @@ export class HandlerRegistry {
   register(handler: Handler): void {
     const { type } = handler;
     if (typeof type !== 'string' || type.length > MAX_TYPE_LENGTH || !TYPE.test(type)) {
-      throw new DeadmanError(
-        'handler-invalid',
-        `A handler's type must match ${TYPE.source}, got ${JSON.stringify(type)}`,
-      );
+      throw new DeadmanError('handler-invalid', `A handler's type must match ${TYPE.source}, got '${String(type)}'`);
     }
     if (this.#handlers.has(type)) throw new DeadmanError('handler-invalid', `Two handlers for the type '${type}'`);
     this.#handlers.set(type, handler);

@@ -16,6 +16,8 @@ export class Run {
   #isLost = false;
   readonly job: ClaimedJob;
   readonly lease: Lease;
+  /** Claims are told apart by token and job: one token covers a whole claim statement. */
+  readonly key: string;
   readonly #tickets: readonly Ticket[];
   readonly #abort = new AbortController();
   /** When the claim was sent, monotonic. Everything about a claim counts from there, since the reply may have been slow. */
@@ -31,14 +33,10 @@ export class Run {
   constructor(job: ClaimedJob, claimedAtMs: number, tickets: readonly Ticket[] = []) {
     this.job = job;
     this.lease = { jobId: job.id, workerId: job.claim.workerId, attempt: job.attempt, token: job.claim.token };
+    this.key = runKey(this.lease);
     this.claimedAtMs = claimedAtMs;
     this.renewedAtMs = claimedAtMs;
     this.#tickets = tickets;
-  }
-
-  /** Claims are told apart by token and job: one token covers a whole claim statement. */
-  get key(): string {
-    return runKey(this.lease);
   }
 
   get signal(): AbortSignal {

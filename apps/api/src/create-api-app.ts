@@ -7,6 +7,8 @@ import { watchMethods } from './http/method-not-allowed.js';
 import { serveDocs } from './openapi/serve-docs.js';
 
 export interface ApiAppOptions extends HttpOptions {
+  /** Of the deployment, for the OpenAPI document. */
+  readonly version?: string;
   readonly logger?: LoggerService | LogLevel[] | false;
 }
 
@@ -25,7 +27,7 @@ export async function createApiApp(
     abortOnError: false,
     ...(options.logger !== undefined && { logger: options.logger }),
   });
-  serveDocs(app);
+  serveDocs(app, options.version ?? '0.0.0');
   await app.init();
   refuseOtherMethods();
   return app;

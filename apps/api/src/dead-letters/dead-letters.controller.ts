@@ -15,6 +15,8 @@ import { listJson } from '../lists/list-json.js';
 import { NoParameters } from '../lists/list-parameters.js';
 import { Problem } from '../problems/problem.js';
 import { deadLetterFilterOf, ListDeadLetters, listOfDeadLetters } from './list-dead-letters.dto.js';
+import { Describe } from '../openapi/describe.decorator.js';
+import { OPERATIONS } from '../openapi/operations.js';
 
 @Controller('dead-letters')
 export class DeadLettersController {
@@ -23,6 +25,7 @@ export class DeadLettersController {
     @Inject(JobCommands) private readonly commands: JobCommands,
   ) {}
 
+  @Describe(OPERATIONS.listDeadLetters)
   @Get()
   async list(@Query({ schema: ListDeadLetters }) checked: Checked<ListDeadLetters>): Promise<Answer> {
     const [query] = requireAll(checked);
@@ -38,6 +41,7 @@ export class DeadLettersController {
     return jobDataAnswer(200, listJson({ items: page.items.map(deadLetterJson), nextCursor, limit: query.limit }));
   }
 
+  @Describe(OPERATIONS.getDeadLetter)
   @Get(':id')
   async get(@Param('id') id: string, @Query({ schema: NoParameters }) query: Checked<object>): Promise<Answer> {
     requireAll(query);
@@ -47,6 +51,7 @@ export class DeadLettersController {
   }
 
   /** The retry of the job that died, told by its letter. */
+  @Describe(OPERATIONS.redriveDeadLetter)
   @Post(':id/redrive')
   @HttpCode(200)
   async redrive(

@@ -16,6 +16,8 @@ import { jobDataAnswer } from './job-answers.js';
 import { BATCH_BODY_LIMIT_BYTES } from './job-rules.js';
 import { SubmissionReader } from './submission-reader.js';
 import { prefersStrict, traceparentOf } from './submit-headers.js';
+import { Describe } from '../openapi/describe.decorator.js';
+import { OPERATIONS } from '../openapi/operations.js';
 
 @Controller('jobs')
 export class BatchController {
@@ -28,6 +30,7 @@ export class BatchController {
    * `Prefer: handling=strict` is honoured in a partial batch. In an atomic one it would come too late: whether a key was
    * used is known when the others are stored. RFC 7240 lets a server pass over it.
    */
+  @Describe(OPERATIONS.createJobs)
   @Post('batch')
   @RouteConfig({ bodyLimitBytes: BATCH_BODY_LIMIT_BYTES } satisfies RouteSettings)
   async create(

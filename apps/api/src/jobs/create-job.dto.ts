@@ -123,13 +123,7 @@ const members = {
 };
 
 /** The body of `POST /jobs`. `runAt` beside `delaySeconds`, the queue and the payload are judged by `SubmissionReader`. */
-export const CreateJob = z.strictObject(members).meta({
-  id: 'CreateJob',
-  examples: [
-    { type: 'order.charge', payload: { orderId: '1299', amount: 12.5 }, maxAttempts: 8, tags: ['tenant:acme'] },
-    { type: 'demo.echo', payload: { hello: 'world' }, delaySeconds: 60 },
-  ],
-});
+export const CreateJob = z.strictObject(members).meta({ id: 'CreateJob' });
 
 export type CreateJob = z.infer<typeof CreateJob>;
 
@@ -146,17 +140,22 @@ export const CreateBatchJob = z
 
 export type CreateBatchJob = z.infer<typeof CreateBatchJob>;
 
+const mode = z.enum(['atomic', 'partial']).default('atomic').meta({
+  description: '`atomic`: all or none. `partial`: each on its own, answered 207.',
+});
+
 /**
  * The body of `POST /jobs/batch` without its jobs, which are judged one by one: a partial batch goes on with the good
  * ones.
  */
-export const BatchEnvelope = z
-  .strictObject({
-    mode: z.enum(['atomic', 'partial']).default('atomic').meta({
-      description: '`atomic`: all or none. `partial`: each on its own, answered 207.',
-    }),
-    jobs: z.array(z.unknown()).min(1).max(JOB_RULES.batchMaxJobs),
-  })
-  .meta({ id: 'CreateBatch' });
+export const BatchEnvelope = z.strictObject({
+  mode,
+  jobs: z.array(z.unknown()).min(1).max(JOB_RULES.batchMaxJobs),
+});
 
 export type BatchEnvelope = z.infer<typeof BatchEnvelope>;
+
+/** The same with its jobs, as it is documented. */
+export const CreateBatch = z
+  .strictObject({ mode, jobs: z.array(CreateBatchJob).min(1).max(JOB_RULES.batchMaxJobs) })
+  .meta({ id: 'CreateBatch' });

@@ -26,6 +26,8 @@ import { ListAttempts, ListJobs } from './list-jobs.dto.js';
 import { SubmissionReader } from './submission-reader.js';
 import { SubmitAnswers } from './submit-answers.js';
 import { prefersStrict, traceparentOf } from './submit-headers.js';
+import { Describe } from '../openapi/describe.decorator.js';
+import { OPERATIONS } from '../openapi/operations.js';
 
 @Controller('jobs')
 export class JobsController {
@@ -38,6 +40,7 @@ export class JobsController {
     @Inject(JobLists) private readonly lists: JobLists,
   ) {}
 
+  @Describe(OPERATIONS.createJob)
   @Post()
   async create(
     @Body({ schema: CreateJob }) checked: Checked<CreateJob>,
@@ -64,6 +67,7 @@ export class JobsController {
     });
   }
 
+  @Describe(OPERATIONS.listJobs)
   @Get()
   async list(@Query({ schema: ListJobs }) checked: Checked<ListJobs>): Promise<Answer> {
     const [query] = requireAll(checked);
@@ -71,6 +75,7 @@ export class JobsController {
   }
 
   /** A running job is never answered 304: its worker's sight changes without its version. */
+  @Describe(OPERATIONS.getJob)
   @Get(':id')
   async get(
     @Param('id') id: string,
@@ -84,6 +89,7 @@ export class JobsController {
     return isKnown ? unchangedAnswer(job) : jobAnswer(200, job);
   }
 
+  @Describe(OPERATIONS.cancelJob)
   @Delete(':id')
   async cancel(
     @Param('id') id: string,
@@ -105,6 +111,7 @@ export class JobsController {
     }
   }
 
+  @Describe(OPERATIONS.retryJob)
   @Post(':id/retry')
   @HttpCode(200)
   async retry(
@@ -125,6 +132,7 @@ export class JobsController {
     }
   }
 
+  @Describe(OPERATIONS.listAttempts)
   @Get(':id/attempts')
   async attempts(
     @Param('id') id: string,

@@ -19,6 +19,7 @@ export const Limit = z
   .transform((limit) => limit ?? LIMIT_DEFAULT)
   .meta({
     type: 'integer',
+    pattern: undefined,
     minimum: 1,
     default: LIMIT_DEFAULT,
     description: `Items on a page. More than ${LIMIT_MAX} is clamped and echoed.`,

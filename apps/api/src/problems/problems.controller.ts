@@ -7,10 +7,13 @@ import { NoParameters } from '../lists/list-parameters.js';
 import { PROBLEM_CODES, problemJson, problemPage, problemsPage } from './problem-page.js';
 import { isProblemCode } from './problem-table.js';
 import { Problem } from './problem.js';
+import { Describe } from '../openapi/describe.decorator.js';
+import { OPERATIONS } from '../openapi/operations.js';
 
 /** What the `type` of a problem leads to: a page for a browser, JSON for everybody else. */
 @Controller('problems')
 export class ProblemsController {
+  @Describe(OPERATIONS.listProblems)
   @Get()
   list(@Headers('accept') accept: string | undefined, @Query({ schema: NoParameters }) query: Checked<object>): Answer {
     requireAll(query);
@@ -19,6 +22,7 @@ export class ProblemsController {
     return Answer.json(200, listJson({ items, nextCursor: null, limit: items.length }), { vary: 'accept' });
   }
 
+  @Describe(OPERATIONS.getProblem)
   @Get(':code')
   get(
     @Param('code') code: string,

@@ -11,6 +11,8 @@ import { COUNT_AT_MOST } from '../jobs/job-lists.js';
 import { listJson } from '../lists/list-json.js';
 import { NoParameters } from '../lists/list-parameters.js';
 import { Problem } from '../problems/problem.js';
+import { Describe } from '../openapi/describe.decorator.js';
+import { OPERATIONS } from '../openapi/operations.js';
 
 /** The queues of the configuration and what is in them. */
 @Controller('queues')
@@ -21,6 +23,7 @@ export class QueuesController {
   ) {}
 
   /** All of them, on one page: a deployment declares a handful. */
+  @Describe(OPERATIONS.listQueues)
   @Get()
   async list(@Query({ schema: NoParameters }) query: Checked<object>): Promise<Answer> {
     requireAll(query);
@@ -29,6 +32,7 @@ export class QueuesController {
     return jobDataAnswer(200, listJson({ items: stats.map(queueJson), nextCursor: null, limit: queues.length }));
   }
 
+  @Describe(OPERATIONS.getQueue)
   @Get(':name')
   async get(@Param('name') name: string, @Query({ schema: NoParameters }) query: Checked<object>): Promise<Answer> {
     requireAll(query);

@@ -1,4 +1,13 @@
+export { clearRemains, findRunningServer } from './postmaster-file.js';
+export { openClusterFolder, removeClusterFolder, type ClusterFolder } from './cluster-folder.js';
 export { EmbeddedPostgresError } from './embedded-postgres-error.js';
 export { EmbeddedPostgres, startEmbeddedPostgres, type EmbeddedPostgresOptions } from './embedded-postgres.js';
 export { findFreePort } from './free-port.js';
+export { commandOf, isAlive, listProcesses, startOf } from './process-table.js';
+export { canWalkTo, newFolderInSharedPlace, sharedPlace } from './reachable-place.js';
+export { accountFor, type ServerAccount } from './server-account.js';
 export type { ServerSettings } from './server-arguments.js';
+export { ServerLog } from './server-log.js';
+export { withStartLock } from './start-lock.js';
+export { urlOf, whyNotReady } from './connection.js';
+export { waitUntil } from './wait-until.js';

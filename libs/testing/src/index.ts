@@ -28,3 +28,4 @@ export { FixedRandom, SeededRandom } from './seeded-random.js';
 export { SequenceIds } from './sequence-ids.js';
 export { settle } from './settle.js';
 export { createTestDatabase, type TestDatabase, type TestDatabaseTemplate } from './test-database.js';
+export { startTestRedis, type TestRedis } from './test-redis.js';

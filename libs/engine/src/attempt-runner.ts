@@ -9,6 +9,7 @@ import type {
   HandlerLog,
   HandlerOutcome,
   JobEvent,
+  Timer,
 } from '@deadman/domain';
 import { attemptError, captureError } from './attempt-error.js';
 import { resultText } from './attempt-result.js';
@@ -40,6 +41,8 @@ export type AttemptOutcomeEvent = Extract<JobEvent, { readonly startedAfterMs: n
 export class AttemptRunner {
   readonly #deps: AttemptRunnerDeps;
   readonly #graces: AbortGraces;
+  /** For each run that was aborted and goes on: ends it without its handler. */
+  readonly #giveUps = new Set<() => void>();
 
   constructor(deps: AttemptRunnerDeps, graces: AbortGraces) {
     this.#deps = deps;
@@ -54,10 +57,15 @@ export class AttemptRunner {
     const { clock } = this.#deps;
     const timeout = clock.setTimer(Math.min(run.job.timeoutMs, MAX_TIMER_MS), () => run.abort('timeout'));
     try {
-      return await this.#untilAbandoned(run, this.#call(run, handler));
+      return await this.#untilGivenUp(run, this.#call(run, handler));
     } finally {
       timeout.cancel();
     }
+  }
+
+  /** Ends every run that was aborted, as the end of its grace would. */
+  giveUpAborted(): void {
+    for (const giveUp of this.#giveUps) giveUp();
   }
 
   #start(run: Run): void {
@@ -69,25 +77,33 @@ export class AttemptRunner {
     events.emit({ kind: 'attempt-started', jobId: id, type, queue, attempt, waitedMs: Math.max(0, waitedMs) });
   }
 
-  /** The handler's end, or that of its patience: a handler that ignores its signal keeps neither slot nor job. */
-  #untilAbandoned(run: Run, end: Promise<AttemptOutcomeEvent>): Promise<AttemptOutcomeEvent> {
+  /** The handler's end, or that of the patience with it: a handler that ignores its signal keeps neither slot nor job. */
+  #untilGivenUp(run: Run, end: Promise<AttemptOutcomeEvent>): Promise<AttemptOutcomeEvent> {
     return new Promise((resolve) => {
-      const onAbort = (): void => {
-        const reason = run.abortedBy;
-        if (reason === null) return;
-        const { jobId, attempt } = run.lease;
-        const { type, queue } = run.job;
-        this.#deps.events.emit({ kind: 'run-aborted', reason, jobId, type, queue, attempt });
-        const patience = this.#deps.clock.setTimer(this.#graces[reason], () => resolve(abortedEvent(run, reason)));
-        void end.then(() => patience.cancel());
-      };
-      void end.then((event) => {
+      let grace: Timer | null = null;
+      const conclude = (event: AttemptOutcomeEvent): void => {
         run.signal.removeEventListener('abort', onAbort);
+        this.#giveUps.delete(giveUp);
+        grace?.cancel();
         resolve(event);
-      });
+      };
+      const giveUp = (): void => {
+        if (run.abortedBy !== null) conclude(abortedEvent(run, run.abortedBy));
+      };
+      const onAbort = (): void => {
+        if (run.abortedBy === null) return;
+        this.#announceAbort(run, run.abortedBy);
+        this.#giveUps.add(giveUp);
+        grace = this.#deps.clock.setTimer(this.#graces[run.abortedBy], giveUp);
+      };
       if (run.signal.aborted) onAbort();
       else run.signal.addEventListener('abort', onAbort, { once: true });
+      void end.then(conclude);
     });
+  }
+
+  #announceAbort({ lease: { jobId, attempt }, job: { type, queue } }: Run, reason: AbortReasonCode): void {
+    this.#deps.events.emit({ kind: 'run-aborted', reason, jobId, type, queue, attempt });
   }
 
   async #call(run: Run, handler: Handler): Promise<AttemptOutcomeEvent> {
@@ -148,7 +164,15 @@ function eventOf(run: Run, returned: unknown): AttemptOutcomeEvent {
       return { kind: 'cancelled', startedAfterMs };
     case 'dead':
       return failure(run, returned.error, false);
+    default:
+      return unknownOutcome(run);
   }
+}
+
+/** A newer SDK than this worker knows, or a look-alike. It would end no better the next time. */
+function unknownOutcome({ startedAfterMs }: Run): AttemptOutcomeEvent {
+  const error = attemptError('outcome-unknown', 'The handler returned an outcome that this worker does not know.');
+  return { kind: 'fail', error, retryable: false, startedAfterMs };
 }
 
 function success(run: Run, value: unknown): AttemptOutcomeEvent {

@@ -1,5 +1,5 @@
 import { unstorableReason } from '@deadman/domain';
-import type { Clock, EngineEvents, JobStore, ProgressUpdate } from '@deadman/domain';
+import type { Clock, EngineEvents, JobStore, ProgressUpdate, Timer } from '@deadman/domain';
 import { utf8Bytes } from './attempt-result.js';
 import type { Run } from './run.js';
 
@@ -15,13 +15,17 @@ export interface ProgressWriterDeps {
 /**
  * Stores the latest progress of each run, at most once a period for all of them together: a handler may report as often
  * as it likes. Progress is for people to look at, so one that cannot be written is dropped, never waited for.
+ *
+ * One write at a time, so that an older value cannot overtake a newer one.
  */
 export class ProgressWriter {
   readonly #deps: ProgressWriterDeps;
   readonly #everyMs: number;
   #latest = new Map<string, ProgressUpdate>();
-  #isDue = false;
-  #writing: Promise<void> = Promise.resolve();
+  /** What the write under way carries. */
+  #underWay: ReadonlyMap<string, ProgressUpdate> = new Map();
+  #written: Promise<void> = Promise.resolve();
+  #timer: Timer | null = null;
 
   /** @param everyMs time between two writes. Milliseconds. */
   constructor(deps: ProgressWriterDeps, everyMs: number) {
@@ -34,35 +38,32 @@ export class ProgressWriter {
     if (run.phase !== 'running') return;
     const { jobId, attempt, token } = run.lease;
     this.#latest.set(run.key, { jobId, attempt, token, value: progressText(value) });
-    this.#schedule();
+    this.#timer ??= this.#deps.clock.setTimer(this.#everyMs, () => void this.flush());
   }
 
-  /** Writes the last word of a run before its claim ends, when it said anything since the last write. */
+  /** Resolves when the last word of a run is stored or dropped, which has to be before its claim ends. */
   async finish(run: Run): Promise<void> {
     if (this.#latest.has(run.key)) await this.flush();
+    else if (this.#underWay.has(run.key)) await this.#written;
   }
 
   /** Writes what is there. Resolves when it is stored or dropped. */
   async flush(): Promise<void> {
-    const updates = [...this.#latest.values()];
+    this.#timer?.cancel();
+    this.#timer = null;
+    this.#written = this.#written.then(() => this.#writeLatest());
+    await this.#written;
+  }
+
+  /** Of several that wait for their turn the first one writes for all. */
+  async #writeLatest(): Promise<void> {
+    if (this.#latest.size === 0) return;
+    this.#underWay = this.#latest;
     this.#latest = new Map();
-    if (updates.length > 0) this.#writing = this.#write(updates);
-    await this.#writing;
-  }
-
-  #schedule(): void {
-    if (this.#isDue) return;
-    this.#isDue = true;
-    this.#deps.clock.setTimer(this.#everyMs, () => {
-      this.#isDue = false;
-      void this.flush();
-    });
-  }
-
-  async #write(updates: readonly ProgressUpdate[]): Promise<void> {
     await this.#deps.store
-      .saveProgress(updates)
+      .saveProgress([...this.#underWay.values()])
       .catch((error: unknown) => this.#deps.events.emit({ kind: 'loop-failed', loop: 'progress', error }));
+    this.#underWay = new Map();
   }
 }
 

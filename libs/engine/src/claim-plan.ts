@@ -14,7 +14,7 @@ export interface ClaimSituation {
   readonly nextIdleClaimAtMs: number;
   /** A job from quarantine runs here; nothing may run beside it. */
   readonly isAloneRunning: boolean;
-  /** Until when this worker makes room for what waits in quarantine; null when it does not. */
+  /** Until when this worker takes only what waits in quarantine; Infinity while it still empties its slots for that, null when it does not. */
   readonly drainsUntilMs: number | null;
 }
 

@@ -1,5 +1,6 @@
 import { isDeadmanError } from '@deadman/domain';
 import type { ClaimedJob, Clock, EngineEvents, Ids, JobStore, LeaseStore, Random, WorkerRecord } from '@deadman/domain';
+import { bisect } from './bisect.js';
 import { planClaim } from './claim-plan.js';
 import type { ClaimPace, ClaimPlan } from './claim-plan.js';
 import type { FinishRate } from './finish-rate.js';
@@ -64,12 +65,21 @@ export class Claimer {
     this.#pulse.beat();
   }
 
-  /** Stops claiming until the slots are empty, then runs what waits in quarantine one by one, for up to a TTL. */
+  /**
+   * Stops claiming until the slots are empty, however long the runs in them are, then runs what waits in quarantine one by
+   * one, for up to a TTL.
+   */
   makeRoomForQuarantine(): void {
-    const { clock, events } = this.#deps;
     if (this.#drainsUntilMs !== null) return;
-    this.#drainsUntilMs = clock.monotonicMs() + this.#options.ttlMs;
-    events.emit({ kind: 'drain-for-quarantine' });
+    this.#drainsUntilMs = Infinity;
+    this.#deps.events.emit({ kind: 'drain-for-quarantine' });
+    this.nudge();
+  }
+
+  /** Nothing waits long in quarantine any more: slots that were kept empty for it are used again. */
+  stopMakingRoom(): void {
+    if (this.#drainsUntilMs !== Infinity) return;
+    this.#drainsUntilMs = null;
     this.nudge();
   }
 
@@ -86,6 +96,7 @@ export class Claimer {
   #situation(): Parameters<typeof planClaim>[0] {
     const { clock, ledger, pool, tickets, rate } = this.#deps;
     const nowMs = clock.monotonicMs();
+    if (this.#drainsUntilMs === Infinity && ledger.size === 0) this.#drainsUntilMs = nowMs + this.#options.ttlMs;
     if (this.#drainsUntilMs !== null && nowMs >= this.#drainsUntilMs) this.#drainsUntilMs = null;
     return {
       nowMs,
@@ -125,96 +136,95 @@ export class Claimer {
     }
   }
 
-  /** An error is not "no rows": the tickets are kept and tried again. */
+  /** An error is not "no rows": tickets of which nobody knows what became are kept and tried again. */
   async #claimTickets(limit: number): Promise<void> {
     const { store, tickets, events } = this.#deps;
-    const taken = tickets.take(limit);
-    const ids = taken.map(({ jobId }) => jobId);
+    const open = new Map(tickets.take(limit).map((job) => [job.jobId, job]));
+    const claim = async (part: readonly TicketedJob[]): Promise<readonly TicketedJob[]> => {
+      const ids = part.map(({ jobId }) => jobId);
+      await this.#claimWith('ticket', (identity) => store.claim({ ...identity, ids }), open);
+      this.#close('stale', part, open);
+      return part;
+    };
     try {
-      const claimed = await this.#claimWith(
-        (claim) => store.claim({ ...claim, ids }),
-        new Map(taken.map((job) => [job.jobId, job])),
-      );
-      events.emit({ kind: 'jobs-claimed', by: 'ticket', count: claimed.length });
-    } catch (error) {
-      tickets.putBack(taken);
-      throw error;
+      await bisect([...open.values()], claim, (culprit, error) => {
+        events.emit({ kind: 'claim-failed', error });
+        this.#close('malformed', [culprit], open);
+        return culprit;
+      });
+    } finally {
+      tickets.putBack([...open.values()]);
     }
   }
 
   async #claimIdle(limit: number): Promise<void> {
-    const { store, events, clock, random, ledger } = this.#deps;
+    const { store, clock, random, ledger } = this.#deps;
     const { idleMinAgeMs: minAgeMs, idleEveryMs, worker } = this.#options;
     const request = { limit, minAgeMs, queues: worker.queues, alone: false };
-    const claimed = await this.#claimWith((claim) => store.claimIdle({ ...claim, ...request }));
+    const claimed = await this.#claimWith('idle', (identity) => store.claimIdle({ ...identity, ...request }));
     this.#lastIdleClaimAtMs = clock.monotonicMs();
-    const pauseMs = claimed.length >= limit ? 0 : idleEveryMs * (1 - JITTER + 2 * JITTER * random.next());
+    const pauseMs = claimed >= limit ? 0 : idleEveryMs * (1 - JITTER + 2 * JITTER * random.next());
     this.#nextIdleClaimAtMs = this.#lastIdleClaimAtMs + pauseMs;
-    events.emit({ kind: 'jobs-claimed', by: 'idle', count: claimed.length });
-    if (claimed.length === 0 && ledger.isEmpty) await this.#claimAlone();
+    if (claimed === 0 && ledger.isEmpty) await this.#claimAlone();
   }
 
   async #claimAlone(): Promise<void> {
-    const { store, events } = this.#deps;
+    const { store } = this.#deps;
     const request = { limit: 1, minAgeMs: 0, queues: this.#options.worker.queues, alone: true };
-    const claimed = await this.#claimWith((claim) => store.claimIdle({ ...claim, ...request }));
-    if (claimed.length === 0) this.#drainsUntilMs = null;
-    else events.emit({ kind: 'jobs-claimed', by: 'quarantine', count: 1 });
+    const claimed = await this.#claimWith('quarantine', (identity) => store.claimIdle({ ...identity, ...request }));
+    if (claimed === 0) this.#drainsUntilMs = null;
   }
 
-  /** Takes what a claim statement gave, or what it turns out to have given when its reply was lost. */
+  /**
+   * Takes what one claim statement gives, and returns how much that was. When its reply is lost, takes what it turns out
+   * to have given, and throws all the same: a claim that is applied only after this look becomes an orphan, which the
+   * heartbeat releases.
+   */
   async #claimWith(
-    send: (claim: ClaimIdentity) => Promise<readonly ClaimedJob[]>,
-    ticketed: ReadonlyMap<string, TicketedJob> = new Map(),
-  ): Promise<readonly ClaimedJob[]> {
-    const { clock, ids, ledger } = this.#deps;
+    by: ClaimedBy,
+    send: (identity: ClaimIdentity) => Promise<readonly ClaimedJob[]>,
+    open: Map<string, TicketedJob> = new Map(),
+  ): Promise<number> {
+    const { clock, ids, ledger, store } = this.#deps;
     const { worker, quarantineFrom } = this.#options;
     const sentAtMs = clock.monotonicMs();
     const token = ids.random();
     ledger.beginClaim(token);
     try {
-      const claim = { token, workerId: worker.incarnation, types: worker.types, quarantineFrom };
-      const claimed = await this.#sendForSure(() => send(claim), token);
-      this.#take(claimed, sentAtMs, ticketed);
-      return claimed;
+      const claimed = await send({ token, workerId: worker.incarnation, types: worker.types, quarantineFrom });
+      return this.#take(by, claimed, sentAtMs, open);
+    } catch (error) {
+      if (isDeadmanError(error, 'unknown-outcome')) {
+        this.#take(by, await store.findClaimed(token), sentAtMs, open);
+      }
+      throw error;
     } finally {
       ledger.endClaim(token);
     }
   }
 
-  /** A claim that is applied only after this look becomes an orphan, which the heartbeat releases. */
-  async #sendForSure(send: () => Promise<readonly ClaimedJob[]>, token: string): Promise<readonly ClaimedJob[]> {
-    try {
-      return await send();
-    } catch (error) {
-      if (!isDeadmanError(error, 'unknown-outcome')) throw error;
-      this.#deps.events.emit({ kind: 'claim-failed', error });
-      return this.#deps.store.findClaimed(token);
+  #take(by: ClaimedBy, claimed: readonly ClaimedJob[], sentAtMs: number, open: Map<string, TicketedJob>): number {
+    const { ledger, pool, events } = this.#deps;
+    if (claimed.length === 0) return 0;
+    const runs = claimed.map((job) => new Run(job, sentAtMs, open.get(job.id)?.tickets));
+    for (const run of runs) {
+      open.delete(run.job.id);
+      ledger.add(run);
     }
-  }
-
-  #take(claimed: readonly ClaimedJob[], sentAtMs: number, ticketed: ReadonlyMap<string, TicketedJob>): void {
-    const { ledger, pool } = this.#deps;
-    const runs = claimed.map((job) => new Run(job, sentAtMs, ticketed.get(job.id)?.tickets));
-    for (const run of runs) ledger.add(run);
-    this.#closeTickets(claimed, ticketed);
-    if (runs.length > 0) this.#acquireLeases(runs);
+    events.emit({ kind: 'jobs-claimed', by, count: runs.length });
+    if (by === 'ticket') events.emit({ kind: 'tickets-handled', result: 'claimed', count: runs.length });
+    this.#acquireLeases(runs);
     pool.add(runs);
+    return runs.length;
   }
 
-  /** What a ticket names and no claim got is not claimable: that ticket is done. */
-  #closeTickets(claimed: readonly ClaimedJob[], ticketed: ReadonlyMap<string, TicketedJob>): void {
-    if (ticketed.size === 0) return;
-    const got = new Set(claimed.map(({ id }) => id));
-    for (const { jobId, tickets } of ticketed.values()) {
-      if (!got.has(jobId)) for (const ticket of tickets) ticket.done(jobId);
+  /** What a ticket names and no claim got is not claimable, and that ticket is done. */
+  #close(result: 'stale' | 'malformed', part: readonly TicketedJob[], open: Map<string, TicketedJob>): void {
+    const left = part.filter(({ jobId }) => open.delete(jobId));
+    for (const { jobId, tickets } of left) {
+      for (const ticket of tickets) ticket.done(jobId);
     }
-    this.#countTickets('claimed', got.size);
-    this.#countTickets('stale', ticketed.size - got.size);
-  }
-
-  #countTickets(result: 'claimed' | 'stale', count: number): void {
-    if (count > 0) this.#deps.events.emit({ kind: 'tickets-handled', result, count });
+    if (left.length > 0) this.#deps.events.emit({ kind: 'tickets-handled', result, count: left.length });
   }
 
   /** Nobody waits for the leases: the claim's row covers the first TTL, so a slow lease store never delays a start. */
@@ -228,6 +238,8 @@ export class Claimer {
       .catch((error: unknown) => events.emit({ kind: 'loop-failed', loop: 'acquire-leases', error }));
   }
 }
+
+type ClaimedBy = 'ticket' | 'idle' | 'quarantine';
 
 interface ClaimIdentity {
   readonly token: string;

@@ -19,14 +19,14 @@ class HandTransport extends Transport {
   }
 
   override async consumeReady(): Promise<Subscription> {
-    return { close: async () => {} };
+    return { pause: async () => {}, close: async () => {} };
   }
 
   override async consumeDead(handler: DeathHandler): Promise<Subscription> {
     this.subscribed += 1;
     if (this.failure !== null) throw this.failure;
     this.handler = handler;
-    return { close: async () => void (this.closed += 1) };
+    return { pause: async () => {}, close: async () => void (this.closed += 1) };
   }
 
   deliver(...deaths: readonly unknown[]): Promise<void> {
@@ -170,7 +170,7 @@ describe('DeadLetterRecorder', () => {
     const stopped = recorder.stop().then(() => (isStopped = true));
     await settle();
     expect(isStopped).toBe(false);
-    late.resolve({ close: async () => void (transport.closed += 1) });
+    late.resolve({ pause: async () => {}, close: async () => void (transport.closed += 1) });
     await Promise.all([started, stopped]);
     expect(transport.closed).toBe(2);
   });

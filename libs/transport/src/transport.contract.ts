@@ -184,6 +184,25 @@ export function transportContract(name: string, open: () => Promise<TransportHar
       expect(sink.received).toEqual([]);
     });
 
+    it('tickets: a paused subscription gets nothing more, and what it has is not given to others until it closes', async () => {
+      const sink = new RecordingSink();
+      const subscription = await consume([harness.queues[0]], sink);
+      const before = ready(harness.queues[0], 5);
+      await harness.transport.publish([before]);
+      expect(await arrived(before.jobIds, sink)).toBe(true);
+      await Promise.all([subscription.pause(), subscription.pause()]);
+      const after = ready(harness.queues[0], 5);
+      await harness.transport.publish([after]);
+      sink.finish();
+      await subscription.close();
+
+      const next = new RecordingSink();
+      await consume([harness.queues[0]], next);
+      expect(await arrived(after.jobIds, next)).toBe(true);
+      expect(sink.received.filter((jobId) => after.jobIds.includes(jobId))).toEqual([]);
+      expect(next.received.filter((jobId) => before.jobIds.includes(jobId))).toEqual([]);
+    });
+
     it('tickets: a subscription closes although its sink stays full', async () => {
       const sink = new RecordingSink(1);
       const subscription = await consume([harness.queues[0]], sink);
@@ -235,6 +254,33 @@ export function transportContract(name: string, open: () => Promise<TransportHar
       release.resolve();
       await closed;
       expect(isHandled).toBe(true);
+    });
+
+    it('deaths: pausing waits for the batch under way, and none comes after it', async () => {
+      const entered = deferred();
+      const release = deferred();
+      let batches = 0;
+      const subscription = await harness.transport.consumeDead(async () => {
+        batches += 1;
+        entered.resolve();
+        await release.promise;
+      });
+      subscriptions.push(subscription);
+      await harness.transport.publish([dead()]);
+      await entered.promise;
+      const paused = subscription.pause();
+      release.resolve();
+      await paused;
+      const late = dead();
+      await harness.transport.publish([late]);
+      await subscription.close();
+      expect(batches).toBe(1);
+
+      const seen: string[] = [];
+      subscriptions.push(
+        await harness.transport.consumeDead(async (deaths) => void seen.push(...deaths.map(({ jobId }) => jobId))),
+      );
+      await eventually(() => expect(seen).toContain(late.jobId));
     });
 
     it('deaths: what was never accepted reaches the next consumer', async () => {

@@ -26,7 +26,13 @@ export interface TicketSink {
 export type DeathHandler = (deaths: readonly { readonly jobId: string; readonly attempt: number }[]) => Promise<void>;
 
 export interface Subscription {
-  /** Stops deliveries and waits for the one under way. Calling twice does nothing. */
+  /**
+   * Stops deliveries for good and waits for the one under way, but stays subscribed: what was delivered before is not given
+   * to others meanwhile and can still be done. So a shutdown pauses, lets its jobs end, and closes. Calling twice does nothing.
+   */
+  pause(): Promise<void>;
+
+  /** Pauses, and leaves: what was delivered and is not done goes to others. Calling twice does nothing. */
   close(): Promise<void>;
 }
 

@@ -18,7 +18,7 @@ export interface DeathDeliveryOptions {
 export class DeathDelivery implements Subscription {
   readonly #options: DeathDeliveryOptions;
   readonly #bell = new Bell();
-  readonly #closing = new AbortController();
+  readonly #stopping = new AbortController();
   readonly #running: Promise<void>;
 
   constructor(options: DeathDeliveryOptions) {
@@ -32,16 +32,21 @@ export class DeathDelivery implements Subscription {
   }
 
   /** Stops after the batch that the handler is busy with. A batch that failed goes back to the log. */
-  async close(): Promise<void> {
-    this.#closing.abort();
+  async pause(): Promise<void> {
+    this.#stopping.abort();
     this.#bell.ring();
     await this.#running;
+  }
+
+  /** The same: a handler that has returned leaves nothing that is held for it. */
+  close(): Promise<void> {
+    return this.pause();
   }
 
   async #run(): Promise<void> {
     const { log } = this.#options;
     await nextTurn();
-    while (!this.#closing.signal.aborted) {
+    while (!this.#stopping.signal.aborted) {
       if (log.size === 0) await this.#bell.wait();
       else await this.#handle(log.take(DEATHS_PER_BATCH));
       await nextTurn();
@@ -51,8 +56,8 @@ export class DeathDelivery implements Subscription {
   async #handle(batch: readonly DeathNotice[]): Promise<void> {
     const { log, clock } = this.#options;
     for (let failures = 0; !(await this.#isHandled(batch)); failures += 1) {
-      await clock.sleep(this.#backoffMs(failures), this.#closing.signal);
-      if (this.#closing.signal.aborted) return log.putBack(batch);
+      await clock.sleep(this.#backoffMs(failures), this.#stopping.signal);
+      if (this.#stopping.signal.aborted) return log.putBack(batch);
     }
   }
 

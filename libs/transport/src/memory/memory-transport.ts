@@ -106,7 +106,7 @@ export class MemoryTransport extends Transport {
     if (this.#isClosed) throw new DeadmanError('transport-unavailable', 'The transport is closed');
     const delivery = make();
     this.#deliveries.add(delivery);
-    return { close: () => this.#end(delivery) };
+    return { pause: () => delivery.pause(), close: () => this.#end(delivery) };
   }
 
   async #end(delivery: Delivery): Promise<void> {

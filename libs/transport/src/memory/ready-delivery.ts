@@ -36,7 +36,7 @@ export interface ReadyDeliveryOptions {
 export class ReadyDelivery implements Subscription {
   readonly #options: ReadyDeliveryOptions;
   readonly #bell = new Bell();
-  readonly #closing = new AbortController();
+  readonly #stopping = new AbortController();
   readonly #deliveries = new Set<Delivery>();
   readonly #running: Promise<void>;
   #turn = 0;
@@ -58,11 +58,16 @@ export class ReadyDelivery implements Subscription {
     this.#deliveries.clear();
   }
 
-  /** Stops, and returns what is not done to its queue for others. */
-  async close(): Promise<void> {
-    this.#closing.abort();
+  /** Stops after the tickets that are being handed over. What was handed over stays here until it is done, or until `close`. */
+  async pause(): Promise<void> {
+    this.#stopping.abort();
     this.#bell.ring();
     await this.#running;
+  }
+
+  /** Stops, and returns what is not done to its queue for others. */
+  async close(): Promise<void> {
+    await this.pause();
     for (const { log } of this.#options.queues) {
       const undone = [...this.#deliveries].filter((delivery) => delivery.log === log);
       log.putBack(undone.map((delivery) => [...delivery.undone]));
@@ -72,7 +77,7 @@ export class ReadyDelivery implements Subscription {
 
   async #run(): Promise<void> {
     await nextTurn();
-    while (!this.#closing.signal.aborted) {
+    while (!this.#stopping.signal.aborted) {
       const stoppedBy = this.#deliverSome();
       if (stoppedBy === 'nothing-left') await this.#bell.wait();
       if (stoppedBy === 'no-room') await this.#waitForRoom();
@@ -130,12 +135,12 @@ export class ReadyDelivery implements Subscription {
 
   async #waitForRoom(): Promise<void> {
     const { sink, clock } = this.#options;
-    if (this.#wasToldOfRoom) await clock.sleep(REFUSAL_PAUSE_MS, this.#closing.signal);
+    if (this.#wasToldOfRoom) await clock.sleep(REFUSAL_PAUSE_MS, this.#stopping.signal);
     this.#wasToldOfRoom = false;
     void sink.whenRoom().then(() => {
       this.#wasToldOfRoom = true;
       this.#bell.ring();
     });
-    while (!this.#wasToldOfRoom && !this.#closing.signal.aborted) await this.#bell.wait();
+    while (!this.#wasToldOfRoom && !this.#stopping.signal.aborted) await this.#bell.wait();
   }
 }

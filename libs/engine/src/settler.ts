@@ -19,6 +19,7 @@ import type { Answer, BatchOptions } from './micro-batcher.js';
 import type { Publisher } from './publisher.js';
 import type { RunLedger } from './run-ledger.js';
 import type { Run } from './run.js';
+import { UnderWay } from './under-way.js';
 
 export interface SettlerDeps {
   readonly store: JobStore;
@@ -61,7 +62,7 @@ export class Settler {
   readonly #deps: SettlerDeps;
   readonly #options: SettleOptions;
   readonly #batcher: MicroBatcher<Settlement, ApplyResult>;
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #underWay = new UnderWay();
   readonly #giveUp = new AbortController();
 
   constructor(deps: SettlerDeps, options: SettleOptions = SETTLE_DEFAULTS) {
@@ -75,31 +76,29 @@ export class Settler {
     if (run.phase === 'settling' || run.phase === 'gone') return;
     if (event !== null && !run.isLost) {
       run.phase = 'settling';
-      await this.#write(run, event).catch((error: unknown) => this.#report(error));
+      await this.#underWay.track(this.#write(run, event)).catch((error: unknown) => this.#report(error));
     }
     run.finish();
     this.#deps.ledger.drop(run);
   }
 
-  /** Resolves when everything is settled, sent and released, or at the latest after `withinMs`: what is left then lapses. */
+  /** Resolves when everything is settled, sent and released. After `withinMs` nothing is tried again: what is left lapses. */
   async drain(withinMs: number): Promise<void> {
     const limit = this.#deps.clock.setTimer(withinMs, () => this.#giveUp.abort());
-    await this.#batcher.idle();
-    await Promise.allSettled(this.#underWay);
+    await this.#underWay.settled();
     limit.cancel();
   }
 
   /** An outcome that the database refuses is replaced by one that says so, so that the job does not stay RUNNING. */
   async #write(run: Run, event: EndingEvent): Promise<void> {
-    for (const candidate of [event, ...substitutesFor(event)]) {
-      try {
-        const decided = this.#decide(run, candidate);
-        return this.#announce(run, decided, await this.#batcher.add({ run, transition: decided }));
-      } catch (error) {
-        if (!isDeadmanError(error, 'data-rejected')) throw error;
-      }
+    const decided = this.#decide(run, event);
+    try {
+      this.#announce(run, decided, await this.#batcher.add({ run, transition: decided }));
+    } catch (error) {
+      const substitute = isDeadmanError(error, 'data-rejected') ? substituteFor(event) : null;
+      if (substitute === null) throw error;
+      await this.#write(run, substitute);
     }
-    throw new TypeError(`No record of job ${run.job.id} could be stored`);
   }
 
   #decide(run: Run, event: JobEvent): Transition {
@@ -109,11 +108,16 @@ export class Settler {
   }
 
   async #flush(batch: readonly Settlement[]): Promise<readonly Answer<ApplyResult>[]> {
-    return bisect<Settlement, Answer<ApplyResult>>(
-      batch,
-      async (part) => (await this.#applyForSure(part)).map((value) => ({ value })),
-      (_settlement, error) => ({ error }),
-    );
+    const answers = new Map<Settlement, Answer<ApplyResult>>();
+    for (const part of withoutRepeatedJobs(batch)) {
+      const results = await bisect<Settlement, Answer<ApplyResult>>(
+        part,
+        async (half) => (await this.#applyForSure(half)).map((value) => ({ value })),
+        (_settlement, error) => ({ error }),
+      );
+      part.forEach((settlement, index) => answers.set(settlement, results[index]!));
+    }
+    return batch.map((settlement) => answers.get(settlement)!);
   }
 
   /** Repeating is safe: what an earlier try wrote answers `already`. */
@@ -122,8 +126,8 @@ export class Settler {
     for (let waitMs = this.#options.retryMs; ; waitMs = Math.min(waitMs * 2, this.#options.maxRetryMs)) {
       try {
         const { results, outbox } = await this.#deps.store.apply(decisions);
-        this.#track(this.#deps.publisher.send(outbox));
-        this.#track(this.#release(batch));
+        void this.#underWay.track(this.#deps.publisher.send(outbox));
+        void this.#underWay.track(this.#release(batch));
         return results;
       } catch (error) {
         if (!isDeadmanError(error) || !error.retryable || this.#giveUp.signal.aborted) throw error;
@@ -170,11 +174,22 @@ export class Settler {
   #report(error: unknown): void {
     this.#deps.events.emit({ kind: 'loop-failed', loop: 'settle', error });
   }
+}
 
-  #track(work: Promise<unknown>): void {
-    this.#underWay.add(work);
-    void work.finally(() => this.#underWay.delete(work));
+/**
+ * A store takes one transition of a job at a time. Two meet here when a claim that was taken away is settled late and the
+ * job has come back to this worker meanwhile; the earlier one is judged first.
+ */
+function withoutRepeatedJobs(batch: readonly Settlement[]): readonly (readonly Settlement[])[] {
+  const parts: Settlement[][] = [];
+  const mentions = new Map<string, number>();
+  for (const settlement of batch) {
+    const { id } = settlement.run.job;
+    const mentioned = mentions.get(id) ?? 0;
+    (parts[mentioned] ??= []).push(settlement);
+    mentions.set(id, mentioned + 1);
   }
+  return parts;
 }
 
 /** The decision that the store says it wrote. `already` means an earlier try of ours did, most likely the first one of them. */
@@ -184,16 +199,13 @@ function written(decided: Transition, result: ApplyResult): Decision {
   return (result.state === 'CANCELLED' ? verdict.underCancel : null) ?? verdict.decision;
 }
 
-/** What to record when the database refuses the outcome itself: a failure that says so, then one that says as good as nothing. */
-function substitutesFor(event: EndingEvent): readonly EndingEvent[] {
-  const { startedAfterMs } = event;
-  const minimal: EndingEvent = {
-    kind: 'fail',
-    error: MINIMAL_ERROR,
-    retryable: event.kind === 'fail' && event.retryable,
-    startedAfterMs,
-  };
-  if (event.kind !== 'succeed') return [minimal];
-  const error = attemptError('result-not-storable', 'The database refuses the result.');
-  return [{ kind: 'fail', error, retryable: false, startedAfterMs }, minimal];
+/** What to record when the database refuses an outcome: that it does, and if even that is refused, as good as nothing. */
+function substituteFor(event: EndingEvent): EndingEvent | null {
+  const { kind, startedAfterMs } = event;
+  if (kind === 'succeed') {
+    const error = attemptError('result-not-storable', 'The database refuses the result.');
+    return { kind: 'fail', error, retryable: false, startedAfterMs };
+  }
+  if (kind !== 'fail') return { kind: 'fail', error: MINIMAL_ERROR, retryable: true, startedAfterMs };
+  return event.error === MINIMAL_ERROR ? null : { ...event, error: MINIMAL_ERROR };
 }

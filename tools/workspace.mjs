@@ -14,7 +14,7 @@ const MADE_FOLDERS = new Set(['node_modules', 'dist', 'coverage', '.deadman', '.
 
 /** @returns {string[]} the folders of the workspace's projects, relative to `root` */
 export function projectFolders(root = ROOT) {
-  return ['apps', 'libs']
+  return ['apps', 'libs', 'chaos']
     .filter((group) => existsSync(join(root, group)))
     .flatMap((group) => readdirSync(join(root, group)).map((name) => join(group, name)))
     .filter((folder) => existsSync(join(root, folder, 'package.json')))

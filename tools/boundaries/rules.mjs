@@ -12,6 +12,7 @@ export const MAY_IMPORT = {
   'type:infra': ['type:domain', 'type:config', 'type:observability'],
   'type:embedded': [],
   'type:testing': ['type:domain', 'type:infra', 'type:embedded'],
+  'type:chaos': ['type:domain', 'type:engine', 'type:config', 'type:infra', 'type:testing'],
   'type:app': [
     'type:domain',
     'type:engine',

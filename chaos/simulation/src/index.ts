@@ -1,0 +1,4 @@
+export { planFaults } from './fault-plan.js';
+export type { Fault, FaultPlan } from './fault-plan.js';
+export { runPlan, runSeed } from './schedule.js';
+export type { ScheduleResult } from './schedule.js';

@@ -1,0 +1,78 @@
+import TinyQueue from 'tinyqueue';
+
+interface Event {
+  readonly atMs: number;
+  readonly order: number;
+  readonly run: () => void;
+  readonly owner: Owner | null;
+}
+
+/** What an event can belong to: a process that may be gone, or frozen, when its time comes. */
+export interface Owner {
+  readonly isAlive: boolean;
+  /** Takes the event to run it later when the owner is frozen; false when it is not. */
+  postpone(run: () => void): boolean;
+}
+
+/**
+ * The virtual world's clock: events in order of their time, and of one time in order of their making. Between two events
+ * all promises run on as far as they can, so that the engine's asynchronous code runs as it does in a real process, only
+ * without waiting. The same inputs give the same order.
+ */
+export class Kernel {
+  readonly #events = new TinyQueue<Event>([], (one, other) => one.atMs - other.atMs || one.order - other.order);
+  #nowMs = 0;
+  #order = 0;
+  #ran = 0;
+
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  /** Events that have run. */
+  get ran(): number {
+    return this.#ran;
+  }
+
+  /** Runs `run` in `delayMs`, unless its owner is gone by then. Returns how to take it back. */
+  after(delayMs: number, run: () => void, owner: Owner | null = null): () => void {
+    let isCancelled = false;
+    const event: Event = {
+      atMs: this.#nowMs + Math.max(0, delayMs),
+      order: (this.#order += 1),
+      run: () => (isCancelled ? undefined : run()),
+      owner,
+    };
+    this.#events.push(event);
+    return () => (isCancelled = true);
+  }
+
+  /** Runs events until `isDone`, or until the world is `untilMs` old. True when it was done in time. */
+  async run(untilMs: number, isDone: () => boolean = () => false): Promise<boolean> {
+    for (;;) {
+      if (isDone()) return true;
+      const event = this.#events.peek();
+      if (event === undefined || event.atMs > untilMs) break;
+      this.#events.pop();
+      this.#nowMs = event.atMs;
+      if (this.#isRunnable(event)) await this.#runOne(event);
+    }
+    this.#nowMs = untilMs;
+    return isDone();
+  }
+
+  #isRunnable({ owner, run }: Event): boolean {
+    return owner === null || (owner.isAlive && !owner.postpone(run));
+  }
+
+  async #runOne({ run }: Event): Promise<void> {
+    this.#ran += 1;
+    run();
+    await promisesSettled();
+  }
+}
+
+/** Ends the turn of the real event loop, before which every promise that can go on has gone on. */
+function promisesSettled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,15 +1,14 @@
-import { DEFAULT_LIMITS } from '@deadman/domain';
 import type {
   Clock,
   EngineEvents,
   HandlerJob,
   HandlerLog,
   Ids,
+  JobLimits,
   JobStore,
   LeasePolicy,
   LeaseStore,
   Random,
-  Rules,
   StoreNotices,
   Transport,
   WakeUpSet,
@@ -26,7 +25,7 @@ import {
   Submitter,
   Worker,
 } from '@deadman/engine';
-import type { HandlerRegistry } from '@deadman/engine';
+import type { HandlerRegistry, RetentionOptions, WorkerOptions } from '@deadman/engine';
 import { Roles } from './roles.js';
 
 /** An implementation of every port that keeps or carries something. */
@@ -58,18 +57,21 @@ export interface RoleSettings {
   /** The instance's name, for people. */
   readonly name: string;
   readonly handlers: HandlerRegistry;
-  readonly queues: readonly string[];
-  readonly slots: number;
-  readonly policy: LeasePolicy;
-  /** How long a shutdown lets handlers finish before it aborts them. Milliseconds. */
-  readonly drainMs: number;
   readonly handlerLog: (job: HandlerJob) => HandlerLog;
+  readonly queues: readonly string[];
+  readonly worker: Pick<WorkerOptions, 'slots' | 'drainMs' | 'abortGraceMs'>;
+  readonly policy: LeasePolicy;
+  readonly limits: JobLimits;
+  readonly reaper: { readonly scanMs: number; readonly relayAgeMs: number };
+  readonly retention: Partial<RetentionOptions>;
+  /** Samples, for the metrics, what only the store knows. */
+  readonly sampleGauges: () => Promise<void>;
 }
 
-export function makeIntake(adapters: Adapters, surroundings: Surroundings): Intake {
+export function makeIntake(adapters: Adapters, surroundings: Surroundings, limits: JobLimits): Intake {
   const publisher = new Publisher({ ...adapters, ...surroundings });
   const submitter = new Submitter({ ...adapters, ...surroundings, publisher });
-  const commands = new JobCommands({ ...adapters, publisher, rules: rulesOf(surroundings) });
+  const commands = new JobCommands({ ...adapters, publisher, rules: { limits, random: surroundings.random } });
   return { publisher, submitter, commands };
 }
 
@@ -78,21 +80,20 @@ export function makeRoles(
   adapters: Adapters,
   surroundings: Surroundings,
   { publisher }: Intake,
-  { name, handlers, queues, slots, policy, drainMs, handlerLog }: RoleSettings,
+  settings: RoleSettings,
 ): Roles {
-  const deps = { ...adapters, ...surroundings, publisher, rules: rulesOf(surroundings) };
-  const worker = new Worker({ ...deps, handlers, handlerLog }, { name, queues, slots, policy, drainMs });
-  return new Roles({
-    ...deps,
-    worker,
-    reaper: new Reaper(deps, { name, policy }),
-    promoter: new Promoter(deps),
-    relay: new Relay(deps),
-    retention: new Retention(deps),
-    recorder: new DeadLetterRecorder(deps),
-  });
-}
-
-function rulesOf({ random }: Surroundings): Rules {
-  return { limits: DEFAULT_LIMITS, random };
+  const { name, handlers, handlerLog, queues, worker, policy, limits, reaper, retention } = settings;
+  const deps = { ...adapters, ...surroundings, publisher, rules: { limits, random: surroundings.random } };
+  return new Roles(
+    {
+      ...deps,
+      worker: new Worker({ ...deps, handlers, handlerLog }, { name, queues, policy, limits, ...worker }),
+      reaper: new Reaper(deps, { name, policy }),
+      promoter: new Promoter(deps),
+      relay: new Relay(deps, { olderThanMs: reaper.relayAgeMs }),
+      retention: new Retention(deps, retention),
+      recorder: new DeadLetterRecorder(deps),
+    },
+    { scanMs: reaper.scanMs, sampleGauges: settings.sampleGauges },
+  );
 }

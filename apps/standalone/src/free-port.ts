@@ -15,7 +15,8 @@ export function assertPortIsFree(setting: string, host: string, port: number): P
   });
 }
 
-function cannotListen(setting: string, host: string, port: number, cause: Error): CannotStart {
+/** Why a port cannot be listened on, for the person who chose it. */
+export function cannotListen(setting: string, host: string, port: number, cause: Error): CannotStart {
   const code = 'code' in cause ? cause.code : undefined;
   const why = code === 'EADDRINUSE' ? 'is in use' : `cannot be listened on (${cause.message})`;
   const message = `Port ${port} on ${host} ${why}. Stop what uses it, or set ${setting} to another port.`;

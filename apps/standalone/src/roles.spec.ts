@@ -1,5 +1,5 @@
 import { SystemClock, SystemIds, SystemRandom } from '@deadman/config';
-import { leasePolicy } from '@deadman/domain';
+import { DEFAULT_LIMITS, leasePolicy } from '@deadman/domain';
 import { HandlerRegistry } from '@deadman/engine';
 import { completeHandlers } from '@deadman/handlers';
 import { MemoryLeaseStore, MemoryWakeUpSet } from '@deadman/leases';
@@ -25,12 +25,21 @@ beforeEach(async () => {
   events = new RecordingEvents();
   adapters = memoryAdapters();
   const surroundings = { clock, ids, random: new SystemRandom(), events };
-  intake = makeIntake(adapters, surroundings);
+  intake = makeIntake(adapters, surroundings, DEFAULT_LIMITS);
   const handlers = new HandlerRegistry();
   for (const { value } of completeHandlers([], [])) handlers.register(value);
-  const policy = leasePolicy(2_000);
-  const settings = { name: 'spec', handlers, queues: ['default'], slots: 4, policy, drainMs: 0 };
-  roles = makeRoles(adapters, surroundings, intake, { ...settings, handlerLog: () => silent });
+  roles = makeRoles(adapters, surroundings, intake, {
+    name: 'spec',
+    handlers,
+    handlerLog: () => silent,
+    queues: ['default'],
+    worker: { slots: 4, drainMs: 0, abortGraceMs: 5_000 },
+    policy: leasePolicy(2_000),
+    limits: DEFAULT_LIMITS,
+    reaper: { scanMs: 100, relayAgeMs: 3_000 },
+    retention: {},
+    sampleGauges: async () => undefined,
+  });
   await roles.start();
 });
 afterEach(async () => {
@@ -61,7 +70,7 @@ const settled = (id: string, state: string) =>
 
 describe('Roles', () => {
   it('run a job of every demo handler to its end', async () => {
-    const retry = { kind: 'fixed', delayMs: 0 } as const;
+    const retry = { kind: 'fixed', baseMs: 0 } as const;
     const echoed = await submit('demo.echo', { a: 1 });
     const slept = await submit('demo.sleep', { ms: 1 });
     const healed = await submit('demo.fail', { times: 1 }, { retry, maxAttempts: 3 });
@@ -93,7 +102,7 @@ describe('Roles', () => {
   });
 
   it('turn every loop, and none any more once they are stopped', async () => {
-    const names = ['reaper', 'promoter', 'wake-up', 'relay', 'retention'];
+    const names = ['reaper', 'promoter', 'wake-up', 'relay', 'retention', 'gauges'];
     for (const name of names) await events.until((event) => event.kind === 'loop-turned' && event.loop === name);
     await roles.drain(AbortSignal.abort());
     await roles.stop();

@@ -15,18 +15,33 @@ export interface RolesDeps {
   readonly events: EngineEvents;
 }
 
-/** Pauses between the turns of each loop, in milliseconds (`protocol.md` §13). */
-const EVERY_MS = { scan: 1_000, relay: 1_000, retention: 60_000 };
+/** Pauses between the turns of the loops that are in no hurry. Milliseconds; guesses. */
+const EVERY_MS = { relay: 1_000, retention: 60_000, gauges: 10_000 };
+
+export interface RolesOptions {
+  /** Time between two scans for dead workers, and between two for due jobs. Milliseconds. */
+  readonly scanMs: number;
+  /** Samples, for the metrics, what only the store knows. */
+  readonly sampleGauges: () => Promise<void>;
+}
 
 /** Everything that works without being asked: the worker, the loops of the reaper, and the recorder of dead letters. */
 export class Roles {
   readonly #deps: RolesDeps;
+  readonly #options: RolesOptions;
   readonly #ending = new AbortController();
   #loops: readonly Promise<void>[] = [];
   #listening: { unsubscribe(): Promise<void> } | null = null;
 
-  constructor(deps: RolesDeps) {
+  constructor(deps: RolesDeps, options: RolesOptions) {
     this.#deps = deps;
+    this.#options = options;
+  }
+
+  /** The worker's slots for handlers. */
+  get slots(): { readonly capacity: number; readonly busy: number } {
+    const { slots, busySlots } = this.#deps.worker;
+    return { capacity: slots, busy: busySlots };
   }
 
   /** Throws what subscribing to the transport throws. */
@@ -53,12 +68,14 @@ export class Roles {
 
   #specs(): readonly Pick<LoopSpec, 'name' | 'everyMs' | 'turn'>[] {
     const { reaper, promoter, relay, retention } = this.#deps;
+    const { scanMs, sampleGauges } = this.#options;
     return [
-      { name: 'reaper', everyMs: EVERY_MS.scan, turn: () => reaper.turn() },
-      { name: 'promoter', everyMs: EVERY_MS.scan, turn: () => promoter.turn() },
+      { name: 'reaper', everyMs: scanMs, turn: () => reaper.turn() },
+      { name: 'promoter', everyMs: scanMs, turn: () => promoter.turn() },
       { name: 'wake-up', everyMs: 0, turn: (signal) => promoter.wakeTurn(signal) },
       { name: 'relay', everyMs: EVERY_MS.relay, turn: () => relay.turn() },
       { name: 'retention', everyMs: EVERY_MS.retention, turn: () => retention.turn() },
+      { name: 'gauges', everyMs: EVERY_MS.gauges, turn: sampleGauges },
     ];
   }
 

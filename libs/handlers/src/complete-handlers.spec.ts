@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { defineJob, JobHandler } from '@deadman/sdk';
-import { completeHandlers } from './complete-handlers.js';
+import { completeHandlers, knownTypes } from './complete-handlers.js';
 import type { HandlerExport } from './handler-exports.js';
 
 @JobHandler('mail.send')
@@ -59,5 +59,15 @@ describe('completeHandlers', () => {
     expect(() => types([ready('x', 'a.js'), ready('x', 'b.js')])).toThrow(invalid("'x' is defined twice: a.js; b.js"));
     expect(() => types([ready('demo.echo', 'a.js')])).toThrow(invalid('built into Deadman; a.js'));
     expect(() => types([ready('mail.send', 'a.js')], [new SendMail()])).toThrow(invalid('a.js; provider SendMail'));
+  });
+
+  it('knows the types of everything but modules before those exist', () => {
+    class TeamModule {}
+    const loaded: HandlerExport[] = [
+      ready('a', 'a.js'),
+      { kind: 'class', value: BounceMail, place: 'b.js' },
+      { kind: 'module', value: TeamModule, place: 'c.js' },
+    ];
+    expect(knownTypes(loaded).slice(4)).toEqual(['a', 'mail.bounce']);
   });
 });

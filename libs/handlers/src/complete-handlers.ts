@@ -29,6 +29,15 @@ export function completeHandlers(
   return assertDistinct([...builtIn, ...own, ...injectedHandlers]);
 }
 
+/** The types that are certain before the modules' providers exist. */
+export function knownTypes(loaded: readonly HandlerExport[]): readonly string[] {
+  const found = loaded.map((item) => {
+    if (item.kind === 'module') return null;
+    return item.kind === 'class' ? jobHandlerTypeOf(item.value) : item.value.type;
+  });
+  return [...DEMO_HANDLERS.map(({ type }) => type), ...found.filter((type) => type !== null)];
+}
+
 /** Nest makes an instance per module that lists a class; the first one handles the type. */
 function onePerClass(provided: readonly object[]): ReadonlyMap<Class, object> {
   const found = new Map<Class, object>();

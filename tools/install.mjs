@@ -5,7 +5,7 @@ import { NODE, ROOT, run } from './workspace.mjs';
 
 /** Installs if needed. Throws when that fails. */
 export async function ensureInstalled() {
-  if (isInstalled()) return;
+  if (existsSync(NODE) && isInstalled(ROOT)) return;
   process.stderr.write('Installing packages (npm ci), about a minute the first time …\n');
   // The includes hold against a production setting in the caller's shell, which would leave out compiler and Node.
   const includes = ['--include=dev', '--include=optional'];
@@ -17,10 +17,10 @@ export async function ensureInstalled() {
  * npm writes what it installed to `node_modules/.package-lock.json` when it is done, so comparing that with the lock
  * also sees an install that was interrupted, and one that somebody ran by hand.
  */
-function isInstalled() {
-  const installedFile = join(ROOT, 'node_modules', '.package-lock.json');
-  if (!existsSync(NODE) || !existsSync(installedFile)) return false;
-  const wanted = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')).packages;
+export function isInstalled(root) {
+  const installedFile = join(root, 'node_modules', '.package-lock.json');
+  if (!existsSync(installedFile)) return false;
+  const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
   const installed = JSON.parse(readFileSync(installedFile, 'utf8')).packages;
   return Object.entries(wanted)
     .filter(([path]) => path.startsWith('node_modules/'))

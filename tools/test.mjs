@@ -5,14 +5,12 @@
  * made of tests, or failed without one failing, counts as one failure. `--only unit` (or another step's name, several
  * separated by commas) runs less, and then does not ask whether every spec file ran.
  */
-import { relative } from 'node:path';
 import { ensureBuilt } from './build-all.mjs';
 import { ensureInstalled } from './install.mjs';
 import { runTests } from './jest-run.mjs';
 import { withTestServer } from './test-server.mjs';
-import { ROOT, run, writtenFiles } from './workspace.mjs';
-
-const SPEC_FILE = /\.(spec|int-spec|e2e-spec)\.(ts|mjs)$/;
+import { closingLine, forgottenSpecs, tallied } from './verdict.mjs';
+import { ROOT, run } from './workspace.mjs';
 
 /** Files that ran, of all kinds. */
 const ran = new Set();
@@ -33,11 +31,15 @@ const STEPS = {
 await main(wantedSteps());
 
 async function main(wanted) {
-  const sum = { passed: 0, failed: 0, skipped: 0 };
-  if ((await succeeds(ensureInstalled)) !== 0) return finish({ ...sum, failed: 1 });
-  for (const name of wanted) add(sum, await timed(name, STEPS[name]));
-  if (wanted.length === Object.keys(STEPS).length) add(sum, await timed('every spec file ran', everySpecFileRan));
-  finish(sum);
+  const nothing = { passed: 0, failed: 0, skipped: 0 };
+  const installed = { code: await succeeds(ensureInstalled) };
+  if (installed.code !== 0) return finish(tallied(nothing, installed));
+  let tally = nothing;
+  for (const name of wanted) tally = tallied(tally, await timed(name, STEPS[name]));
+  if (wanted.length === Object.keys(STEPS).length) {
+    tally = tallied(tally, await timed('every spec file ran', everySpecFileRan));
+  }
+  finish(tally);
 }
 
 function wantedSteps() {
@@ -96,21 +98,12 @@ async function succeeds(act) {
 
 /** A spec file outside every project's reach would otherwise be green for ever. */
 function everySpecFileRan() {
-  const forgotten = writtenFiles(ROOT)
-    .map((file) => relative(ROOT, file))
-    .filter((file) => SPEC_FILE.test(file) && !ran.has(file));
+  const forgotten = forgottenSpecs(ROOT, ran);
   for (const file of forgotten) process.stderr.write(`No project ran ${file}.\n`);
   return { code: forgotten.length === 0 ? 0 : 1 };
 }
 
-function add(sum, { code, passed = 0, failed = 0, skipped = 0 }) {
-  sum.passed += passed;
-  sum.failed += failed === 0 && code !== 0 ? 1 : failed;
-  sum.skipped += skipped;
-}
-
-function finish({ passed, failed, skipped }) {
-  const skips = skipped > 0 ? `, ${skipped} skipped` : '';
-  process.stdout.write(`\n${passed} passed, ${failed} failed${skips}\n`);
-  process.exitCode = failed === 0 ? 0 : 1;
+function finish(tally) {
+  process.stdout.write(`\n${closingLine(tally)}\n`);
+  process.exitCode = tally.failed === 0 ? 0 : 1;
 }

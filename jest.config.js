@@ -1,2 +1,4 @@
 /** All projects at once, so that one run of two workers shares them out evenly and writes one report. */
-export default { projects: ['<rootDir>/libs/*', '<rootDir>/apps/*', '<rootDir>/tools', '<rootDir>/e2e'] };
+export default {
+  projects: ['<rootDir>/libs/*', '<rootDir>/apps/*', '<rootDir>/chaos/*', '<rootDir>/tools', '<rootDir>/e2e'],
+};

@@ -76,6 +76,9 @@ describe('boundaries: what is forbidden is found', () => {
     ],
     ['test code in production', 'apps/api/src/a.ts', "import '@deadman/testing';", /may not use type:testing/],
     ['an app in a spec of a lib', 'libs/store/src/a.spec.ts', "import '@deadman/api';", /may not use type:app/],
+    ['an app in an end-to-end test', 'e2e/src/a.e2e-spec.ts', "import '@deadman/api';", /may not use type:app/],
+    ['an inside of a lib in one', 'e2e/src/a.e2e-spec.ts', "import '../../libs/store/src/thing.js';", /leaves/],
+    ['an unknown package in a benchmark', 'bench/src/a.ts', "import 'lodash';", /not declared/],
     ['its own index by path', 'libs/store/src/a.ts', "import './index.js';", /own index/],
     ['its own index by folder', 'libs/store/src/deep/a.ts', "import '..';", /own index/],
     ['its own index by name', 'libs/store/src/a.ts', "import '@deadman/store';", /own index/],
@@ -140,6 +143,7 @@ describe('boundaries: what is allowed passes', () => {
       "import '@deadman/store';import '@deadman/testing';",
     ],
     ['tools of the workspace in a spec', 'apps/api/src/a.int-spec.ts', "import 'supertest';"],
+    ['libs and tools in an end-to-end test', 'e2e/src/a.e2e-spec.ts', "import '@deadman/store';import 'supertest';"],
     ['the outside of the lib in its spec', 'libs/store/src/a.spec.ts', "import './index.js';"],
   ])('%s', (_what, file, content) => {
     expect(findFaults(workspace({ [file]: content }))).toEqual([]);

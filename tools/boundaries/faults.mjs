@@ -18,6 +18,7 @@ import {
 export function faultsOfProject(project, workspace) {
   const known = project.tags.filter((tag) => tag in MAY_IMPORT);
   if (known.length !== 1) return [`${project.folder}: needs exactly one known type tag, has "${project.tags}"`];
+  if (project.references === null) return [];
   const siblings = [...project.declared].filter((name) => workspace.byName.has(name));
   const expected = siblings.map((name) => workspace.byName.get(name).folder);
   const referenced = project.references.map((path) => normalize(join(project.folder, path)));

@@ -11,18 +11,24 @@ import { projectFolders, writtenFiles } from '../workspace.mjs';
  * @property {string[]} tags
  * @property {Set<string>} declared names of the packages its package.json lists for production
  * @property {Set<string>} declaredForSpecs and for development
- * @property {string[]} references folders its tsconfig.json builds upon, relative to the project
+ * @property {string[] | null} references folders its tsconfig.json builds upon, relative to the project; null outside
  * @property {string[]} files absolute paths of its TypeScript files
  */
 
+/** Folders that start the real processes from outside. They are no workspaces, so nobody can depend on them. */
+const OUTSIDE = ['e2e', 'bench'];
+
 /** @returns {{ root: string, projects: Project[], byName: Map<string, Project>, rootTools: Set<string> }} */
 export function readWorkspace(root) {
-  const projects = projectFolders(root).map((folder) => readProject(root, folder));
+  const inside = projectFolders(root).map((folder) => readProject(root, folder));
+  const rootTools = namesIn(readJson(join(root, 'package.json')).devDependencies);
+  const available = new Set([...inside.map(({ name }) => name), ...rootTools]);
+  const outside = OUTSIDE.filter((folder) => existsSync(join(root, folder)));
   return {
     root,
-    projects,
-    byName: new Map(projects.map((project) => [project.name, project])),
-    rootTools: new Set(Object.keys(readJson(join(root, 'package.json')).devDependencies ?? {})),
+    projects: [...inside, ...outside.map((folder) => readOutside(root, folder, available))],
+    byName: new Map(inside.map((project) => [project.name, project])),
+    rootTools,
   };
 }
 
@@ -44,6 +50,14 @@ function readProject(root, folder) {
     references: readReferences(join(root, folder, 'tsconfig.json')),
     files: writtenFiles(src).filter((file) => file.endsWith('.ts')),
   };
+}
+
+/** Has no package.json, so everything installed at the root counts as declared. */
+function readOutside(root, folder, available) {
+  const src = join(root, folder);
+  const files = writtenFiles(src).filter((file) => file.endsWith('.ts'));
+  const tags = ['type:outside'];
+  return { folder, src, name: folder, tags, declared: available, declaredForSpecs: new Set(), references: null, files };
 }
 
 function namesIn(...lists) {

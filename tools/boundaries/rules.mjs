@@ -2,6 +2,17 @@
  * Who may import whom, by the tags in the projects' package.json: the table of "Where things live", as data. A tag that
  * is not listed here is itself a fault.
  */
+const EVERY_LIB = [
+  'type:domain',
+  'type:engine',
+  'type:sdk',
+  'type:handlers',
+  'type:config',
+  'type:observability',
+  'type:infra',
+  'type:embedded',
+];
+
 export const MAY_IMPORT = {
   'type:domain': [],
   'type:engine': ['type:domain'],
@@ -13,17 +24,9 @@ export const MAY_IMPORT = {
   'type:embedded': [],
   'type:testing': ['type:domain', 'type:infra', 'type:embedded'],
   'type:chaos': ['type:domain', 'type:engine', 'type:config', 'type:infra', 'type:testing'],
-  'type:app': [
-    'type:domain',
-    'type:engine',
-    'type:sdk',
-    'type:handlers',
-    'type:config',
-    'type:observability',
-    'type:infra',
-    'type:embedded',
-    'type:app',
-  ],
+  'type:app': [...EVERY_LIB, 'type:app'],
+  // `e2e` and `bench`: they use the libs, and start the apps as processes instead of importing them.
+  'type:outside': [...EVERY_LIB, 'type:testing'],
 };
 
 /** What specs and contract suites of every project may use on top, without declaring it. */

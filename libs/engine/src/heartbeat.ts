@@ -1,4 +1,3 @@
-import { isDeadmanError } from '@deadman/domain';
 import type {
   BeatReply,
   Belief,
@@ -38,6 +37,20 @@ export interface HeartbeatListener {
   onOrphans(orphans: readonly Belief[]): void;
   /** A job has waited long in quarantine, and the dice chose this worker to make room for it. */
   onQuarantineWaiting(): void;
+  /** Nothing has waited long in quarantine. */
+  onQuarantineClear(): void;
+}
+
+/** What this worker held when a beat was sent. A run claimed since then cannot be in the reply. */
+interface Sight {
+  /** Monotonic. */
+  readonly sentAtMs: number;
+  /** The runs to vouch for: all that are not past their timeout. */
+  readonly runs: readonly Run[];
+  /** The keys of all runs. */
+  readonly held: ReadonlySet<string>;
+  /** The tokens of claims whose reply was out. */
+  readonly claiming: ReadonlySet<string>;
 }
 
 /** Each worker makes room with this chance, so that of several that hear of a waiting job some keep working. */
@@ -60,19 +73,13 @@ export class Heartbeat {
   }
 
   /**
-   * One beat, and whether the worker's row was written. Never throws for a store that is away: the other one can vouch.
-   * Takes less than the time between two beats.
+   * One beat, and whether the worker's row was written. Never throws: a store that is away is an event, and the other one
+   * can vouch. Takes less than the time between two beats.
    */
   async beat(): Promise<boolean> {
-    const { ledger, clock } = this.#deps;
-    const sentAtMs = clock.monotonicMs();
-    const claiming = ledger.claimsUnderWay();
-    const runs = ledger.runs().filter((run) => !this.#isOverdue(run, sentAtMs));
-    const [reply, renewed] = await Promise.all([this.#tellRegistry(), this.#renewLeases(runs)]);
-    runs.forEach((run, index) => {
-      if (reply !== null || renewed[index] === true) this.#vouch(run, sentAtMs);
-    });
-    if (reply !== null) this.#reconcile(reply, runs, claiming);
+    const sight = this.#look();
+    const [reply] = await Promise.all([this.#tellRegistry(sight), this.#renewLeases(sight)]);
+    if (reply !== null) this.#reconcile(reply, sight);
     this.loseStale();
     return reply !== null;
   }
@@ -85,29 +92,40 @@ export class Heartbeat {
     }
   }
 
-  async #tellRegistry(): Promise<BeatReply | null> {
-    const { worker, limits, quarantineWaitMs } = this.#options;
-    const request = { worker, quarantineFrom: limits.quarantineFrom, quarantineWaitMs };
-    return this.#bounded(this.#deps.registry.beat(request));
+  #look(): Sight {
+    const { ledger, clock } = this.#deps;
+    const sentAtMs = clock.monotonicMs();
+    const held = ledger.runs();
+    return {
+      sentAtMs,
+      runs: held.filter((run) => !this.#isOverdue(run, sentAtMs)),
+      held: new Set(held.map(({ key }) => key)),
+      claiming: ledger.claimsUnderWay(),
+    };
   }
 
-  async #renewLeases(runs: readonly Run[]): Promise<readonly boolean[]> {
-    if (runs.length === 0) return [];
-    const { leases, events } = this.#deps;
-    const renewed = await this.#bounded(
-      leases.renew(
-        runs.map(({ lease }) => lease),
-        this.#options.policy.ttlMs,
-      ),
-    );
-    if (renewed === null) {
-      events.emit({ kind: 'leases-renewed', result: 'error', count: runs.length });
-      return [];
-    }
-    const mine = renewed.filter(Boolean).length;
-    events.emit({ kind: 'leases-renewed', result: 'renewed', count: mine });
-    if (mine < runs.length) events.emit({ kind: 'leases-renewed', result: 'refused', count: runs.length - mine });
-    return renewed;
+  async #tellRegistry({ runs, sentAtMs }: Sight): Promise<BeatReply | null> {
+    const { worker, limits, quarantineWaitMs } = this.#options;
+    const request = { worker, quarantineFrom: limits.quarantineFrom, quarantineWaitMs };
+    const reply = await this.#bounded(this.#deps.registry.beat(request));
+    if (reply !== null) for (const run of runs) this.#vouch(run, sentAtMs);
+    return reply;
+  }
+
+  /** Vouches as soon as this store answers: the other one may be on its way to a timeout. */
+  async #renewLeases({ runs, sentAtMs }: Sight): Promise<void> {
+    if (runs.length === 0) return;
+    const leases = runs.map(({ lease }) => lease);
+    const renewed = await this.#bounded(this.#deps.leases.renew(leases, this.#options.policy.ttlMs));
+    if (renewed === null) return this.#count('error', runs.length);
+    const mine = runs.filter((_run, index) => renewed[index] === true);
+    for (const run of mine) this.#vouch(run, sentAtMs);
+    this.#count('renewed', mine.length);
+    this.#count('refused', runs.length - mine.length);
+  }
+
+  #count(result: 'renewed' | 'refused' | 'error', count: number): void {
+    if (count > 0) this.#deps.events.emit({ kind: 'leases-renewed', result, count });
   }
 
   /** Null for an answer that failed or came after the next beat was due. */
@@ -115,7 +133,6 @@ export class Heartbeat {
     try {
       return await within(call, this.#options.policy.beatMs * 0.9, this.#deps.clock);
     } catch (error) {
-      if (!isDeadmanError(error)) throw error;
       this.#deps.events.emit({ kind: 'beat-failed', error });
       return null;
     }
@@ -127,24 +144,25 @@ export class Heartbeat {
     run.renewedAtMs = Math.max(run.renewedAtMs, sentAtMs);
   }
 
-  /** @param runs held when the beat was sent: a run claimed since then cannot be in the reply. */
-  #reconcile(reply: BeatReply, runs: readonly Run[], claiming: ReadonlySet<string>): void {
+  #reconcile(reply: BeatReply, sight: Sight): void {
     const believed = new Set(reply.beliefs.map(runKey));
-    for (const run of runs) {
+    for (const run of sight.runs) {
       if (!believed.has(run.key)) this.#lose(run, 'unconfirmed');
     }
     for (const belief of reply.beliefs) {
       if (belief.cancelRequested) this.#deps.ledger.find(belief)?.abort('cancelled');
     }
-    const orphans = reply.beliefs.filter((belief) => this.#isOrphan(belief, claiming));
+    const orphans = reply.beliefs.filter((belief) => this.#isOrphan(belief, sight));
     if (orphans.length > 0) this.#listener.onOrphans(orphans);
-    if (reply.isQuarantineWaiting && this.#deps.random.next() < DRAIN_CHANCE) this.#listener.onQuarantineWaiting();
+    if (!reply.isQuarantineWaiting) this.#listener.onQuarantineClear();
+    else if (this.#deps.random.next() < DRAIN_CHANCE) this.#listener.onQuarantineWaiting();
   }
 
-  #isOrphan(belief: Belief, claiming: ReadonlySet<string>): boolean {
+  /** What was held when the beat was sent may have been settled since, and its claim may still have been out. */
+  #isOrphan(belief: Belief, { held, claiming }: Sight): boolean {
     const { ledger } = this.#deps;
     const isInFlight = claiming.has(belief.token) || ledger.isClaiming(belief.token);
-    return !isInFlight && ledger.find(belief) === undefined;
+    return !isInFlight && !held.has(runKey(belief)) && ledger.find(belief) === undefined;
   }
 
   /** An outcome that is already on its way is left to the fence. */

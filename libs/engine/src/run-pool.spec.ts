@@ -9,7 +9,7 @@ const someRuns = (count: number): readonly Run[] => Array.from({ length: count }
 
 describe('RunPool', () => {
   let started: Run[];
-  let ends: Map<Run, Deferred>;
+  let ends: Map<Run, Deferred<void>>;
   let freed: number;
   let pool: RunPool;
 

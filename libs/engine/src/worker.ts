@@ -31,6 +31,7 @@ import { RunPool } from './run-pool.js';
 import { Run } from './run.js';
 import { Settler } from './settler.js';
 import { TicketQueue } from './ticket-queue.js';
+import { UnderWay } from './under-way.js';
 
 export interface WorkerDeps {
   readonly store: JobStore;
@@ -90,6 +91,8 @@ export const WORKER_DEFAULTS: WorkerOptions = {
 
 /** A handler that was told to stop for a timeout or a lost lease has this long; then its slot goes to another. Milliseconds. */
 const SHORT_GRACE_MS = 1_000;
+/** Longest pause between two beats until the first one was written, since nothing is claimed before. Milliseconds. */
+const FIRST_BEAT_EVERY_MS = 1_000;
 
 /**
  * Takes jobs, runs them and hands in what became of them. Composed of parts that each do one thing: the ticket queue holds
@@ -111,10 +114,12 @@ export class Worker {
   readonly #incarnation: string;
   readonly #stopClaiming = new AbortController();
   readonly #stopBeating = new AbortController();
+  /** Tokens whose orphans are being released. */
   readonly #orphans = new Set<string>();
+  readonly #releasing = new UnderWay();
   #claiming: Promise<void> = Promise.resolve();
   #beating: Promise<void> = Promise.resolve();
-  #subscription: Subscription | null = null;
+  #subscription: Promise<Subscription | null> = Promise.resolve(null);
   #drained: Promise<void> | null = null;
 
   constructor(deps: WorkerDeps, options: Partial<WorkerOptions> = {}) {
@@ -156,8 +161,9 @@ export class Worker {
       { ...deps, ledger: this.#ledger },
       { ...this.#options, worker },
       {
-        onOrphans: (orphans) => void this.#releaseOrphans(orphans),
+        onOrphans: (orphans) => void this.#releasing.track(this.#releaseOrphans(orphans)),
         onQuarantineWaiting: () => this.#claimer.makeRoomForQuarantine(),
+        onQuarantineClear: () => this.#claimer.stopMakingRoom(),
       },
     );
   }
@@ -175,13 +181,19 @@ export class Worker {
     return this.#options.slots;
   }
 
-  /** Begins to beat, to listen for tickets, and, once the first beat was written, to claim. Throws what `consumeReady` throws. */
+  /**
+   * Begins to beat, to listen for tickets, and, once the first beat was written, to claim. Does nothing after `drain`.
+   * Throws what `consumeReady` throws; the worker then works without tickets, until it is drained.
+   */
   async start(): Promise<void> {
+    if (this.#drained !== null) return;
     const isRegistered = new Promise<void>((resolve) => {
       this.#beating = this.#beatUntilStopped(resolve);
     });
     this.#claiming = this.#claimOnce(isRegistered);
-    this.#subscription = await this.#deps.transport.consumeReady(this.#options.queues, this.#tickets);
+    const subscription = this.#deps.transport.consumeReady(this.#options.queues, this.#tickets);
+    this.#subscription = subscription.catch(() => null);
+    await subscription;
   }
 
   /** A cancel was asked for these jobs: those that run here are told at once instead of with the next beat. */
@@ -190,6 +202,7 @@ export class Worker {
     for (const run of this.#ledger.runs()) {
       if (wanted.has(run.job.id)) run.abort('cancelled');
     }
+    this.#handBack('not-started', (run) => run.abortedBy !== null);
   }
 
   /**
@@ -206,67 +219,106 @@ export class Worker {
   async #drain(hurry: AbortSignal): Promise<void> {
     const { drainMs, abortGraceMs } = this.#options;
     this.#stopClaiming.abort();
-    this.#pool.stop();
-    this.#handBack(() => true, 'shutdown');
-    await this.#subscription?.close();
     this.#tickets.close();
+    this.#pool.stop();
+    this.#handBack('shutdown');
+    void this.#leaveTickets((subscription) => subscription.pause());
     await this.#bounded(Promise.all([this.#claiming, this.#pool.idle()]), drainMs, hurry);
-    this.#handBack(() => true, 'shutdown');
-    await this.#abortWhatRuns(abortGraceMs);
+    await this.#abortWhatRuns();
+    await this.#bounded(this.#releaseLastOrphans(), abortGraceMs, hurry);
     await this.#progress.flush();
     await this.#settler.drain(abortGraceMs);
+    await this.#bounded(
+      this.#leaveTickets((subscription) => subscription.close()),
+      abortGraceMs,
+      hurry,
+    );
     this.#stopBeating.abort();
-    await this.#beating;
-    await this.#deps.registry.retire(this.#incarnation).catch(() => undefined);
+    await this.#bounded(this.#beating, abortGraceMs, hurry);
+    await this.#deps.registry.retire(this.#incarnation).catch((error: unknown) => this.#report('retire', error));
   }
 
   /** Handlers that ignore the signal do not hold up the exit: their jobs are handed back without them. */
-  async #abortWhatRuns(graceMs: number): Promise<void> {
+  async #abortWhatRuns(): Promise<void> {
+    const { abortGraceMs } = this.#options;
     this.#pool.abortActive('shutdown');
-    await this.#bounded(this.#pool.idle(), graceMs);
-    for (const run of this.#pool.activeRuns()) {
-      void this.#settler.settle(run, abortedEvent(run, run.abortedBy ?? 'shutdown'));
-    }
+    await this.#bounded(Promise.all([this.#claiming, this.#pool.idle()]), abortGraceMs);
+    this.#runner.giveUpAborted();
+    await this.#bounded(this.#pool.idle(), abortGraceMs);
   }
 
-  /** The row that says this worker lives is committed before its first claim (`protocol.md` §6). */
+  /** A claim whose reply was lost shows as an orphan with the next beat, and there may be none before the exit. */
+  async #releaseLastOrphans(): Promise<void> {
+    await this.#heartbeat.beat();
+    await this.#releasing.settled();
+  }
+
+  /** A transport that cannot be left must not keep the jobs from being handed back. */
+  async #leaveTickets(leave: (subscription: Subscription) => Promise<void>): Promise<void> {
+    const subscription = await this.#subscription;
+    if (subscription !== null) await leave(subscription).catch((error: unknown) => this.#report('tickets', error));
+  }
+
+  /**
+   * The row that says this worker lives is committed before its first claim (`protocol.md` §6). What the last claim gave
+   * after the worker was told to stop goes back.
+   */
   async #claimOnce(isRegistered: Promise<void>): Promise<void> {
     const { signal } = this.#stopClaiming;
     const isStopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     await Promise.race([isRegistered, isStopped]);
     await this.#claimer.run(signal);
+    this.#handBack('shutdown');
   }
 
+  /** Counts from the start of a beat to that of the next: a store that lets a beat wait does not thin them out. */
   #beatUntilStopped(onRegistered: () => void): Promise<void> {
     const { clock, random, events } = this.#deps;
+    const { beatMs } = this.#options.policy;
+    let periodMs = Math.min(beatMs, FIRST_BEAT_EVERY_MS);
+    let nextAtMs = 0;
     const turn = async (): Promise<void> => {
-      if (await this.#heartbeat.beat()) onRegistered();
-      this.#handBack((run) => this.#isLate(run), 'not-started');
+      const beganAtMs = clock.monotonicMs();
+      if (await this.#heartbeat.beat()) {
+        periodMs = beatMs;
+        onRegistered();
+      }
+      nextAtMs = beganAtMs + periodMs;
+      this.#handBack('not-started', (run) => !this.#mayStart(run));
     };
-    const everyMs = this.#options.policy.beatMs;
+    const everyMs = (): number => Math.max(0, nextAtMs - clock.monotonicMs());
     return runLoop({ name: 'heartbeat', everyMs, turn, clock, random, events, signal: this.#stopBeating.signal });
   }
 
   /** One run from its slot to its outcome. The slot is free as soon as the handler is done; the outcome is written behind it. */
   async #execute(run: Run): Promise<void> {
-    if (run.isLost) return this.#settler.settle(run, null);
-    if (this.#isLate(run)) return this.#settler.settle(run, released('not-started'));
+    const event = this.#mayStart(run) ? await this.#attempt(run) : unstarted(run, 'not-started');
+    this.#settle(run, event);
+  }
+
+  async #attempt(run: Run): Promise<AttemptOutcomeEvent> {
     const event = await this.#runner.run(run);
     run.endedAtMs = this.#deps.clock.monotonicMs();
     this.#rate.count();
     await this.#progress.finish(run);
+    return event;
+  }
+
+  #settle(run: Run, event: AttemptOutcomeEvent): void {
     void this.#settler.settle(run, event).then(() => this.#claimer.nudge());
   }
 
-  /** A claim that is a TTL old without a start is handed back, its reply may have been that slow (`protocol.md` §5). */
-  #isLate(run: Run): boolean {
-    return this.#deps.clock.monotonicMs() - run.claimedAtMs > this.#options.policy.ttlMs;
+  /**
+   * A run that was cancelled or lost while it waited for a slot never starts, nor one whose claim is a TTL old: its reply
+   * may have been that slow (`protocol.md` §5).
+   */
+  #mayStart(run: Run): boolean {
+    return run.abortedBy === null && this.#deps.clock.monotonicMs() - run.claimedAtMs <= this.#options.policy.ttlMs;
   }
 
-  #handBack(isUnwanted: (run: Run) => boolean, reason: ReleaseReason): void {
-    for (const run of this.#pool.withdraw(isUnwanted)) {
-      void this.#settler.settle(run, run.isLost ? null : released(reason));
-    }
+  /** Ends queued runs without a start. */
+  #handBack(reason: ReleaseReason, isUnwanted: (run: Run) => boolean = () => true): void {
+    for (const run of this.#pool.withdraw(isUnwanted)) this.#settle(run, unstarted(run, reason));
   }
 
   /** Claims whose reply was lost are given back, so that the job does not wait for a lapse. */
@@ -274,21 +326,22 @@ export class Worker {
     const tokens = new Set(orphans.map(({ token }) => token).filter((token) => !this.#orphans.has(token)));
     for (const token of tokens) {
       this.#orphans.add(token);
-      await this.#releaseOrphansOf(token).catch((error: unknown) =>
-        this.#deps.events.emit({ kind: 'loop-failed', loop: 'release-orphans', error }),
-      );
+      await this.#releaseOrphansOf(token).catch((error: unknown) => this.#report('release-orphans', error));
       this.#orphans.delete(token);
     }
   }
 
+  /** Resolves when they are released, so that the next beat does not take them for orphans once more. */
   async #releaseOrphansOf(token: string): Promise<void> {
     const { store, clock, events } = this.#deps;
-    const jobs = await store.findClaimed(token);
-    for (const job of jobs) {
-      if (this.#ledger.find({ jobId: job.id, token }) !== undefined) continue;
-      events.emit({ kind: 'orphan-released', jobId: job.id, attempt: job.attempt });
-      void this.#settler.settle(new Run(job, clock.monotonicMs()), released('orphan-claim'));
-    }
+    const claimed = await store.findClaimed(token);
+    const orphans = claimed.filter(({ id }) => this.#ledger.find({ jobId: id, token }) === undefined);
+    await Promise.all(
+      orphans.map((job) => {
+        events.emit({ kind: 'orphan-released', jobId: job.id, attempt: job.attempt });
+        return this.#settler.settle(new Run(job, clock.monotonicMs()), released('orphan-claim'));
+      }),
+    );
   }
 
   /** Waits no longer than `limitMs`, nor after `hurry` aborts. */
@@ -302,6 +355,10 @@ export class Worker {
     hurry?.removeEventListener('abort', stop);
   }
 
+  #report(loop: string, error: unknown): void {
+    this.#deps.events.emit({ kind: 'loop-failed', loop, error });
+  }
+
   #record(): WorkerRecord {
     const { name, queues, slots } = this.#options;
     return { incarnation: this.#incarnation, name, types: this.#deps.handlers.types(), queues, slots };
@@ -310,4 +367,9 @@ export class Worker {
 
 function released(reason: ReleaseReason): AttemptOutcomeEvent {
   return { kind: 'release', reason, startedAfterMs: null };
+}
+
+/** What a queued run that was aborted came to is decided by why it was. */
+function unstarted(run: Run, reason: ReleaseReason): AttemptOutcomeEvent {
+  return run.abortedBy === null ? released(reason) : abortedEvent(run, run.abortedBy);
 }

@@ -1,0 +1,346 @@
+import { DEFAULT_LIMITS, leasePolicy, WorkerRegistry } from '@deadman/domain';
+import type { Belief, BeatReply, BeatRequest, Job } from '@deadman/domain';
+import { MemoryLeaseStore } from '@deadman/leases';
+import { aClaimedJob, deferred, FakeClock, RecordingEvents, SeededRandom, settle } from '@deadman/testing';
+import type { Deferred } from '@deadman/testing';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { Heartbeat } from './heartbeat.js';
+import { RunLedger } from './run-ledger.js';
+import { Run } from './run.js';
+
+const POLICY = leasePolicy(30_000);
+const WORKER = { incarnation: 'w', name: 'w', types: ['demo.echo'], queues: ['default'], slots: 4 };
+
+/** Answers beats as the test says: with what is believed, when the gate opens, or not at all. */
+class HandRegistry extends WorkerRegistry {
+  beliefs: Belief[] = [];
+  isQuarantineWaiting = false;
+  failure: Error | null = null;
+  gate: Promise<void> = Promise.resolve();
+  readonly requests: BeatRequest[] = [];
+
+  override async beat(request: BeatRequest): Promise<BeatReply> {
+    this.requests.push(request);
+    const reply = { beliefs: [...this.beliefs], isQuarantineWaiting: this.isQuarantineWaiting };
+    await this.gate;
+    if (this.failure !== null) throw this.failure;
+    return reply;
+  }
+
+  override async retire(): Promise<void> {}
+
+  override async liveTypes(): Promise<ReadonlySet<string>> {
+    return new Set();
+  }
+}
+
+describe('Heartbeat', () => {
+  let clock: FakeClock;
+  let events: RecordingEvents;
+  let registry: HandRegistry;
+  let areLeasesReachable: boolean;
+  let leases: MemoryLeaseStore;
+  let ledger: RunLedger;
+  let orphans: Belief[];
+  let quarantine: string[];
+  let heartbeat: Heartbeat;
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    events = new RecordingEvents();
+    registry = new HandRegistry();
+    areLeasesReachable = true;
+    leases = new MemoryLeaseStore(clock, { isReachable: () => areLeasesReachable });
+    ledger = new RunLedger();
+    orphans = [];
+    quarantine = [];
+    heartbeat = heartbeatWith(new SeededRandom(1));
+  });
+
+  function heartbeatWith(random: SeededRandom): Heartbeat {
+    return new Heartbeat(
+      { registry, leases, ledger, clock, random, events },
+      { worker: WORKER, policy: POLICY, limits: DEFAULT_LIMITS, quarantineWaitMs: 60_000 },
+      {
+        onOrphans: (found) => orphans.push(...found),
+        onQuarantineWaiting: () => quarantine.push('waiting'),
+        onQuarantineClear: () => quarantine.push('clear'),
+      },
+    );
+  }
+
+  const beliefIn = ({ lease: { jobId, attempt, token } }: Run, cancelRequested = false): Belief => ({
+    jobId,
+    attempt,
+    token,
+    cancelRequested,
+  });
+
+  /** A run that began now and that the store knows of. */
+  function aRun(overrides: Partial<Job> = {}): Run {
+    const run = new Run(aClaimedJob({ timeoutMs: 3_600_000, ...overrides }), clock.monotonicMs());
+    run.phase = 'running';
+    run.startedAtMs = clock.monotonicMs();
+    ledger.add(run);
+    registry.beliefs.push(beliefIn(run));
+    return run;
+  }
+
+  async function beatsDuring(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += POLICY.beatMs) {
+      await clock.advance(POLICY.beatMs);
+      await heartbeat.beat();
+    }
+  }
+
+  function holdReply(): Deferred<void> {
+    const reply = deferred();
+    registry.gate = reply.promise;
+    return reply;
+  }
+
+  it('tells the store of the worker and keeps every lease', async () => {
+    const run = aRun();
+    expect(await heartbeat.beat()).toBe(true);
+    expect(registry.requests).toEqual([{ worker: WORKER, quarantineFrom: 7, quarantineWaitMs: 60_000 }]);
+    expect((await leases.read([run.job.id])).present).toEqual([true]);
+    expect(events.of('leases-renewed')).toEqual([{ kind: 'leases-renewed', result: 'renewed', count: 1 }]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  describe('a run', () => {
+    it('lives as long as both stores answer', async () => {
+      const run = aRun();
+      await beatsDuring(300_000);
+      expect(run.isLost).toBe(false);
+    });
+
+    it('lives as long as the database alone vouches for it', async () => {
+      const run = aRun();
+      areLeasesReachable = false;
+      await beatsDuring(300_000);
+      expect(run.isLost).toBe(false);
+      expect(events.of('leases-renewed').every(({ result }) => result === 'error')).toBe(true);
+    });
+
+    it('lives as long as its lease alone vouches for it', async () => {
+      const run = aRun();
+      registry.failure = new Error('away');
+      await beatsDuring(300_000);
+      expect(run.isLost).toBe(false);
+      expect(await heartbeat.beat()).toBe(false);
+      expect(events.of('beat-failed').length).toBeGreaterThan(20);
+    });
+
+    it('is vouched for by its lease at once, though the database lets the beat wait until it gives up', async () => {
+      const run = aRun();
+      await clock.advance(20_000);
+      holdReply();
+      const beating = heartbeat.beat();
+      await settle();
+      expect(run.renewedAtMs).toBe(20_000);
+      await clock.advance(POLICY.beatMs);
+      expect(await beating).toBe(false);
+      expect(clock.pendingTimers).toBe(0);
+    });
+
+    it('is lost when nobody has vouched for it during a TTL, and not a moment before', async () => {
+      const run = aRun();
+      areLeasesReachable = false;
+      registry.failure = new Error('away');
+      await beatsDuring(POLICY.ttlMs);
+      expect(run.isLost).toBe(false);
+      await clock.advance(1);
+      heartbeat.loseStale();
+      expect(run.abortedBy).toBe('lease-lost');
+      expect(events.of('run-lost')).toMatchObject([{ reason: 'stale', jobId: run.job.id }]);
+    });
+
+    it('is never revived by a beat that comes late', async () => {
+      const run = aRun();
+      await clock.advance(45_000);
+      await heartbeat.beat();
+      expect(run.isLost).toBe(true);
+      await beatsDuring(60_000);
+      expect(run.isLost).toBe(true);
+      expect(events.of('run-lost')).toHaveLength(1);
+    });
+
+    it('is not revived by the reply to a beat that was sent in time and answered too late', async () => {
+      const run = aRun();
+      await clock.advance(25_000);
+      areLeasesReachable = false;
+      const reply = holdReply();
+      const beating = heartbeat.beat();
+      await clock.advance(5_001);
+      reply.resolve();
+      await beating;
+      expect(run.isLost).toBe(true);
+    });
+
+    it('has the age of the beat when it was sent, not when it was answered', async () => {
+      const run = aRun();
+      areLeasesReachable = false;
+      await clock.advance(1_000);
+      const reply = holdReply();
+      const beating = heartbeat.beat();
+      await clock.advance(5_000);
+      reply.resolve();
+      await beating;
+      expect(run.renewedAtMs).toBe(1_000);
+    });
+
+    it('that the store does not confirm is aborted', async () => {
+      const run = aRun();
+      registry.beliefs = [];
+      await heartbeat.beat();
+      expect(run.abortedBy).toBe('lease-lost');
+      expect(events.of('run-lost')).toMatchObject([{ reason: 'unconfirmed' }]);
+    });
+
+    it('that the store knows under another claim is not confirmed', async () => {
+      const run = aRun();
+      registry.beliefs = [{ ...beliefIn(run), token: 'of a later claim' }];
+      await heartbeat.beat();
+      expect(run.isLost).toBe(true);
+      expect(orphans).toHaveLength(1);
+    });
+
+    it('that was claimed while the beat was under way is not judged by it', async () => {
+      const reply = holdReply();
+      const beating = heartbeat.beat();
+      const run = aRun();
+      reply.resolve();
+      await beating;
+      expect(run.isLost).toBe(false);
+    });
+
+    it('whose outcome is on its way is left to the fence', async () => {
+      const run = aRun();
+      run.phase = 'settling';
+      registry.beliefs = [];
+      await heartbeat.beat();
+      await clock.advance(60_000);
+      heartbeat.loseStale();
+      expect(run.isLost).toBe(false);
+    });
+
+    it('past its timeout is no longer renewed, and lost a TTL later', async () => {
+      const run = aRun({ timeoutMs: 60_000 });
+      await beatsDuring(60_000 + POLICY.timeoutSlackMs);
+      const lastRenewalMs = run.renewedAtMs;
+      expect(run.isLost).toBe(false);
+      await beatsDuring(POLICY.ttlMs);
+      expect(run.renewedAtMs).toBe(lastRenewalMs);
+      expect(run.isLost).toBe(true);
+    });
+
+    it('whose lease another holds is still vouched for by its row', async () => {
+      const run = aRun();
+      await leases.acquire([{ ...run.lease, workerId: 'another', attempt: 9 }], 300_000);
+      await beatsDuring(60_000);
+      expect(run.isLost).toBe(false);
+      expect(events.of('leases-renewed').every(({ result }) => result === 'refused')).toBe(true);
+    });
+
+    it('is aborted when a cancel was asked for it', async () => {
+      const [run, neighbour] = [aRun(), aRun()];
+      registry.beliefs = [beliefIn(run, true), beliefIn(neighbour)];
+      await heartbeat.beat();
+      expect([run.abortedBy, neighbour.abortedBy]).toEqual(['cancelled', null]);
+    });
+  });
+
+  describe('an orphan', () => {
+    it('is what the store believes to run here and nobody holds', async () => {
+      const stray = new Run(aClaimedJob(), 0);
+      aRun();
+      registry.beliefs.push(beliefIn(stray));
+      await heartbeat.beat();
+      expect(orphans).toEqual([beliefIn(stray)]);
+    });
+
+    it('is no claim whose reply is out, nor one whose reply came while the beat was under way', async () => {
+      const run = new Run(aClaimedJob(), 0);
+      registry.beliefs = [beliefIn(run)];
+      ledger.beginClaim(run.lease.token);
+      await heartbeat.beat();
+      const reply = holdReply();
+      const beating = heartbeat.beat();
+      ledger.add(run);
+      ledger.endClaim(run.lease.token);
+      reply.resolve();
+      await beating;
+      expect(orphans).toEqual([]);
+    });
+
+    it('is no claim that began while the beat was under way', async () => {
+      const run = new Run(aClaimedJob(), 0);
+      registry.beliefs = [beliefIn(run)];
+      const reply = holdReply();
+      const beating = heartbeat.beat();
+      ledger.beginClaim(run.lease.token);
+      reply.resolve();
+      await beating;
+      expect(orphans).toEqual([]);
+    });
+
+    it('is no run that was settled while the beat was under way', async () => {
+      const run = aRun();
+      const reply = holdReply();
+      const beating = heartbeat.beat();
+      ledger.drop(run);
+      reply.resolve();
+      await beating;
+      expect(orphans).toEqual([]);
+    });
+
+    it('is no run that is past its timeout', async () => {
+      const run = aRun({ timeoutMs: 1_000 });
+      await clock.advance(20_000);
+      await heartbeat.beat();
+      expect([run.isLost, orphans]).toEqual([false, []]);
+    });
+  });
+
+  describe('quarantine', () => {
+    it('makes about half of the workers that hear of a waiting job make room, beat by beat', async () => {
+      const random = SeededRandom.announced('draining for quarantine');
+      heartbeat = heartbeatWith(random);
+      registry.isQuarantineWaiting = true;
+      for (let beat = 0; beat < 1_000; beat += 1) await heartbeat.beat();
+      // 1,000 throws of a fair coin leave this range less than once in 10^9.
+      expect(quarantine.length).toBeGreaterThan(400);
+      expect(quarantine.length).toBeLessThan(600);
+      expect(new Set(quarantine)).toEqual(new Set(['waiting']));
+    });
+
+    it('says when nothing waits there', async () => {
+      await heartbeat.beat();
+      expect(quarantine).toEqual(['clear']);
+    });
+
+    it('says nothing when the store said nothing', async () => {
+      registry.failure = new Error('away');
+      await heartbeat.beat();
+      expect(quarantine).toEqual([]);
+    });
+  });
+
+  it('takes less than the time between two beats, whoever hangs', async () => {
+    aRun();
+    holdReply();
+    const beating = heartbeat.beat();
+    await clock.advance(POLICY.beatMs - 1);
+    expect(await beating).toBe(false);
+  });
+
+  it('loses what is stale even when a store fails in a way that nobody foresaw', async () => {
+    const run = aRun();
+    registry.failure = new TypeError('a bug');
+    areLeasesReachable = false;
+    await clock.advance(30_001);
+    await heartbeat.beat();
+    expect(run.isLost).toBe(true);
+  });
+});

@@ -261,7 +261,7 @@ describe('AttemptRunner', () => {
       await settle();
       run.abort('timeout');
       await clock.advance(GRACES.timeout);
-      await outcome;
+      await expect(outcome).resolves.toMatchObject({ kind: 'fail' });
       end.reject(new Error('at last'));
       await settle();
     });

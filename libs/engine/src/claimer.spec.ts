@@ -62,11 +62,13 @@ describe('Claimer', () => {
     running = Promise.resolve();
   });
 
-  afterEach(async () => {
+  afterEach(() => expectToStopCleanly());
+
+  async function expectToStopCleanly(): Promise<void> {
     stop.abort();
     await running;
     expect(clock.pendingTimers).toBe(0);
-  });
+  }
 
   function faultOf(method: string): CallFault | null {
     calls.push(method);
@@ -127,6 +129,12 @@ describe('Claimer', () => {
     ledger.drop(run);
     ends.get(run)!();
     await settle();
+  }
+
+  /** Ends what runs now, and not what starts in its place. */
+  async function endAll(): Promise<void> {
+    const running = started.filter(({ phase }) => phase !== 'gone');
+    for (const run of running) await end(run);
   }
 
   async function submit(count: number): Promise<string[]> {
@@ -212,7 +220,7 @@ describe('Claimer', () => {
     await clock.advance(2_000);
     start();
     await settle();
-    for (const run of [...started]) await end(run);
+    await endAll();
     expect(claimsBy().map(([by]) => by)).toEqual(['idle', 'idle', 'idle', 'idle', 'idle']);
     expect(started).toHaveLength(8);
   });
@@ -225,7 +233,7 @@ describe('Claimer', () => {
     const isSeen = (): boolean => started.some(({ job }) => job.id === hidden);
     while (!isSeen() && clock.monotonicMs() < 10_000) {
       await clock.advance(100);
-      for (const run of [...started]) if (run.phase !== 'gone') await end(run);
+      await endAll();
     }
     expect(clock.monotonicMs()).toBe(5_000);
     expect(tickets.size).toBeGreaterThan(0);

@@ -93,7 +93,7 @@ describe('ProgressWriter', () => {
     const talking = aRunningRun();
     writer.record(talking, 1);
     void writer.finish(talking);
-    await writer.finish(aRunningRun());
+    await expect(writer.finish(aRunningRun())).resolves.toBeUndefined();
     open.resolve();
   });
 

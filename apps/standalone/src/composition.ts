@@ -32,6 +32,8 @@ import { Roles } from './roles.js';
 export interface Adapters {
   readonly store: JobStore;
   readonly registry: WorkerRegistry;
+  /** The same registry over connections that serve nothing but the worker's beats. */
+  readonly beats: WorkerRegistry;
   readonly notices: StoreNotices;
   readonly transport: Transport;
   readonly leases: LeaseStore;
@@ -87,7 +89,10 @@ export function makeRoles(
   return new Roles(
     {
       ...deps,
-      worker: new Worker({ ...deps, handlers, handlerLog }, { name, queues, policy, limits, ...worker }),
+      worker: new Worker(
+        { ...deps, registry: adapters.beats, handlers, handlerLog },
+        { name, queues, policy, limits, ...worker },
+      ),
       reaper: new Reaper(deps, { name, policy }),
       promoter: new Promoter(deps),
       relay: new Relay(deps, { olderThanMs: reaper.relayAgeMs }),

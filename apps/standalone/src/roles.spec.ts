@@ -50,9 +50,11 @@ afterEach(async () => {
 
 function memoryAdapters(): Adapters {
   const database = new MemoryDatabase(clock);
+  const registry = new MemoryWorkerRegistry(database);
   return {
     store: new MemoryJobStore(database),
-    registry: new MemoryWorkerRegistry(database),
+    registry,
+    beats: registry,
     notices: new MemoryStoreNotices(database),
     transport: new MemoryTransport(clock),
     leases: new MemoryLeaseStore(clock),

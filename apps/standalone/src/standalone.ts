@@ -50,9 +50,9 @@ export async function startStandalone(deps: StandaloneDeps): Promise<Standalone>
   const database = await openDatabase({ url: config.database.url, dataDir: config.process.dataDir, log });
   teardown.add('database', () => database.stop());
   const clock = new SystemClock();
-  const adapters = await openAdapters(database.url, { config, clock, logger, teardown });
-
   const watching = makeWatching({ info, clock, logger, types: knownTypes(loaded) });
+  const adapters = await openAdapters(database, { ...deps, clock, registry: watching.registry });
+
   const surroundings = { clock, random: new SystemRandom(), ids: new SystemIds(), events: watching.events };
   const engine = new Engine({ ...deps, loaded, adapters, surroundings, watching });
   const api = await serveApi({ ...deps, loaded, adapters, surroundings, watching, engine });

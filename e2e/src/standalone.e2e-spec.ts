@@ -1,0 +1,226 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { JobClient, judge } from './job-client.js';
+import { Site } from './standalone-process.js';
+
+/** Enough for several rounds of the slots, so that a kill meets jobs in every state. */
+const JOBS = 200;
+const SLOTS = 64;
+/** From 300 to 700 ms: long enough to be killed in, short enough to wait for, and not all at an end at the same time. */
+const sleepPayload = (index: number): { ms: number } => ({ ms: 300 + ((index * 37) % 400) });
+
+/** Whole processes on a busy machine, several starts and leases to lapse. */
+const TIMEOUT_MS = 180_000;
+
+/** A queue for each test that counts its jobs. */
+const QUEUES = ['default', 'killed', 'postgres-killed', 'stopped', 'hurried'] as const;
+
+let site: Site;
+
+/** One database for all tests: making one takes longer than most of them. Each starts a process of its own on it. */
+beforeAll(async () => {
+  site = await Site.open({ DEADMAN_SLOTS: String(SLOTS), DEADMAN_QUEUES: QUEUES.join() });
+}, TIMEOUT_MS);
+afterEach(() => site.killAll(), TIMEOUT_MS);
+afterAll(() => site.close(), TIMEOUT_MS);
+
+const clientOf = (queue: (typeof QUEUES)[number]): JobClient => new JobClient(`http://127.0.0.1:${site.port}`, queue);
+
+/** Resolves in the middle of the work: some jobs have ended, and half of the slots at least are busy. */
+const inTheMiddle = (client: JobClient): Promise<void> =>
+  client.untilCounts(({ succeeded = 0, running = 0 }) => succeeded > 0 && running >= SLOTS / 2);
+const allSucceeded = (client: JobClient): Promise<void> =>
+  client.untilCounts(({ succeeded }) => succeeded === JOBS, 120_000);
+
+describe('standalone', () => {
+  it(
+    'runs a job from its submit to its result, and ends cleanly when it is told to',
+    async () => {
+      const client = clientOf('default');
+      const standalone = await site.start();
+      const { id } = await client.submit('demo.echo', { hello: ['world', 1] });
+      expect(await client.untilEnded(id)).toMatchObject({ state: 'succeeded', result: { hello: ['world', 1] } });
+      standalone.kill('SIGTERM');
+      expect(await standalone.ended).toEqual({ code: 0, signal: null });
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'retries what fails, and gives up for good what fails too often',
+    async () => {
+      const client = clientOf('default');
+      await site.start();
+      const retry = { kind: 'fixed', baseSeconds: 0 };
+      const healed = await client.submit('demo.fail', { times: 2 }, { retry });
+      const hopeless = await client.submit('demo.fail', {}, { retry, maxAttempts: 2 });
+      expect(await client.untilEnded(healed.id)).toMatchObject({ state: 'succeeded', failures: 2, attempt: 3 });
+      expect(await client.untilEnded(hopeless.id)).toMatchObject({ state: 'dead', failures: 2 });
+      expect(await client.attempts(hopeless.id)).toMatchObject([{ outcome: 'failed' }, { outcome: 'failed' }]);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'loses no job and accepts no second outcome when it is killed while jobs run',
+    async () => {
+      const client = clientOf('killed');
+      const killed = await site.start();
+      const ids = await client.submitMany(JOBS, 'demo.sleep', sleepPayload);
+      await inTheMiddle(client);
+      killed.kill('SIGKILL');
+      expect(await killed.ended).toEqual({ code: null, signal: 'SIGKILL' });
+
+      await site.start();
+      await allSucceeded(client);
+      const judgement = await judge(client, ids);
+      console.info(`standalone killed: ${JSON.stringify(judgement)}`);
+      expect(judgement).toMatchObject({ lost: 0, doubled: 0 });
+      // The zeros above mean nothing if the kill met no run.
+      expect(judgement.duplicateRuns).toBeGreaterThan(0);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'goes on by itself, losing nothing, when its PostgreSQL is killed while jobs run',
+    async () => {
+      const client = clientOf('postgres-killed');
+      await site.start();
+      const ids = await client.submitMany(JOBS, 'demo.sleep', sleepPayload);
+      await inTheMiddle(client);
+      const postgres = await site.joinPostgres();
+      process.kill(postgres.pid, 'SIGKILL');
+
+      await allSucceeded(client);
+      const judgement = await judge(client, ids);
+      console.info(`PostgreSQL killed: ${JSON.stringify(judgement)}`);
+      expect(judgement).toMatchObject({ lost: 0, doubled: 0 });
+      expect((await site.joinPostgres()).pid).not.toBe(postgres.pid);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'hands back what it cannot finish: nothing is left to lapse, and the next start runs it',
+    async () => {
+      const client = clientOf('stopped');
+      const stopped = await site.start({ DEADMAN_DRAIN_MS: '100' });
+      const ids = await client.submitMany(JOBS, 'demo.sleep', () => ({ ms: 1_500 }));
+      await client.untilCounts(({ running = 0 }) => running > 0);
+      stopped.kill('SIGTERM');
+      expect(await stopped.ended).toEqual({ code: 0, signal: null });
+
+      await site.start();
+      await allSucceeded(client);
+      const judgement = await judge(client, ids);
+      console.info(`standalone told to stop: ${JSON.stringify(judgement)}`);
+      expect(judgement).toEqual({ lost: 0, doubled: 0, lapses: 0, duplicateRuns: 0 });
+      const histories = await Promise.all(ids.map((id) => client.attempts(id)));
+      expect(histories.flat().filter(({ outcome }) => outcome === 'released').length).toBeGreaterThan(0);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'skips the waiting at a second signal, and still hands everything back',
+    async () => {
+      const client = clientOf('hurried');
+      const stopped = await site.start({ DEADMAN_DRAIN_MS: '120000' });
+      const { id } = await client.submit('demo.sleep', { ms: 86_400_000 });
+      await client.untilCounts(({ running }) => running === 1);
+      stopped.kill('SIGTERM');
+      await notReady(stopped.managementUrl);
+      stopped.kill('SIGTERM');
+      expect(await stopped.ended).toEqual({ code: 0, signal: null });
+
+      await site.start();
+      const [released] = await client.attempts(id);
+      expect(released).toMatchObject({ outcome: 'released', reason: 'shutdown' });
+      await client.cancel(id);
+      expect(await client.untilEnded(id)).toMatchObject({ state: 'cancelled', failures: 0, lapses: 0 });
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    "runs a team's own handlers, functions and classes",
+    async () => {
+      const client = clientOf('default');
+      layHandlers(join(site.folder, 'team'));
+      await site.start({ DEADMAN_HANDLERS: './team' });
+      const [doubled, greeted] = [await client.submit('team.double', 21), await client.submit('team.greet', 'Ada')];
+      expect(await client.untilEnded(doubled.id)).toMatchObject({ state: 'succeeded', result: 42 });
+      expect(await client.untilEnded(greeted.id)).toMatchObject({ state: 'succeeded', result: 'Hello Ada' });
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    "runs the handlers that a team's Nest module provides, injected",
+    async () => {
+      const client = clientOf('default');
+      await site.start({ DEADMAN_HANDLERS: join(import.meta.dirname, '..', 'fixtures', 'nest-handlers.mjs') });
+      const { id } = await client.submit('team.greet-by-nest', 'Ada');
+      expect(await client.untilEnded(id)).toMatchObject({ state: 'succeeded', result: 'Hello Ada, from Nest' });
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'does not start with a handler it cannot use, and names it',
+    async () => {
+      const refused = site.launch({ DEADMAN_HANDLERS: './nowhere' });
+      expect(await refused.ended).toEqual({ code: 78, signal: null });
+      expect(refused.output).toContain('nowhere');
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'does not start with an invalid configuration, and names every fault at once',
+    async () => {
+      const refused = site.launch({ PORT: 'http', DEADMAN_SLOTS: '0', DEADMAN_LEASE_TTL: '5000' });
+      expect(await refused.ended).toEqual({ code: 78, signal: null });
+      for (const name of ['PORT', 'DEADMAN_SLOTS', 'DEADMAN_LEASE_TTL', 'DEADMAN_LEASE_TTL_MS']) {
+        expect(refused.output).toContain(name);
+      }
+    },
+    TIMEOUT_MS,
+  );
+
+  it.each(['PORT', 'MANAGEMENT_PORT'])(
+    'does not start when its %s is taken, says so, and leaves the database of whoever has it alone',
+    async (setting) => {
+      const port = setting === 'PORT' ? site.port : site.managementPort;
+      const squatter = createServer();
+      await new Promise<void>((resolve) => squatter.listen(port, '127.0.0.1', resolve));
+      const refused = site.launch();
+      const end = await refused.ended;
+      squatter.close();
+      expect(end).toEqual({ code: 69, signal: null });
+      expect(refused.output).toContain(`Port ${port} on 127.0.0.1 is in use`);
+      expect(refused.output).toContain(`set ${setting} to another port`);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+async function notReady(managementUrl: string): Promise<void> {
+  for (;;) {
+    const { status } = await fetch(`${managementUrl}/health/ready`);
+    if (status === 503) return;
+  }
+}
+
+/** Plain JavaScript that has not even installed the SDK: a handler is an object with three members. */
+function layHandlers(folder: string): void {
+  mkdirSync(folder);
+  const double = `{ type: 'team.double', parse: (value) => ({ value }), run: ({ payload }) => payload * 2 }`;
+  writeFileSync(join(folder, 'double.mjs'), `export default ${double};`);
+  const mark = `Object.defineProperty(Greet, Symbol.for('deadman.job-handler'), { value: { type: 'team.greet' } })`;
+  const greet = `export class Greet { run({ payload }) { return 'Hello ' + payload; } }`;
+  writeFileSync(join(folder, 'greet.mjs'), `${greet}\n${mark};`);
+}

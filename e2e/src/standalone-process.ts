@@ -113,6 +113,15 @@ export class StandaloneProcess {
     this.#child.kill(signal);
   }
 
+  /** Waits until it has said `count` things that match, and returns them. */
+  untilSaid(pattern: RegExp, count: number): Promise<readonly string[]> {
+    return eventually(() => {
+      const said = this.#output.match(pattern) ?? [];
+      if (said.length < count) throw new Error(`It has not said ${count} × ${pattern}:\n${this.#output}`);
+      return said;
+    });
+  }
+
   async untilReady(): Promise<void> {
     await eventually(
       async () => {

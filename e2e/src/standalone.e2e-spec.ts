@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -44,6 +45,19 @@ describe('standalone', () => {
       expect(await client.untilEnded(id)).toMatchObject({ state: 'succeeded', result: { hello: ['world', 1] } });
       standalone.kill('SIGTERM');
       expect(await standalone.ended).toEqual({ code: 0, signal: null });
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'prints lines for a newcomer that work as printed',
+    async () => {
+      const standalone = await site.start({ NODE_ENV: 'development' });
+      const lines = await standalone.untilSaid(/^ +curl .*$/gm, 2);
+      const [submitted, listed] = lines.map(runLine) as [object, { items: unknown[] }];
+      expect(submitted).toMatchObject({ type: 'demo.echo', payload: { hello: 'world' } });
+      expect(submitted).not.toHaveProperty('warnings');
+      expect(listed.items).toHaveLength(1);
     },
     TIMEOUT_MS,
   );
@@ -170,6 +184,32 @@ describe('standalone', () => {
   );
 
   it(
+    'ends with a line in its log when an error is thrown where nobody catches it',
+    async () => {
+      const file = join(site.folder, 'crash.mjs');
+      const run = `() => new Promise(() => setTimeout(() => { throw new Error('nobody catches this'); }))`;
+      writeFileSync(file, `export default { type: 'team.crash', parse: (value) => ({ value }), run: ${run} };`);
+      const crashing = await site.start({ DEADMAN_HANDLERS: file });
+      await clientOf('default').submit('team.crash', {});
+      expect(await crashing.ended).toEqual({ code: 70, signal: null });
+      const line = crashing.output.split('\n').find((text) => text.includes('service.crashed'));
+      expect(JSON.parse(line ?? '')).toMatchObject({ level: 'fatal', err: { message: 'nobody catches this' } });
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'does not start without the database it was told of, and says which',
+    async () => {
+      const refused = site.launch({ DATABASE_URL: 'postgres://deadman:secret@127.0.0.1:1/jobs' });
+      expect(await refused.ended).toEqual({ code: 69, signal: null });
+      expect(refused.output).toContain('PostgreSQL at 127.0.0.1:1/jobs cannot be used');
+      expect(refused.output).not.toContain('secret');
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
     'does not start with a handler it cannot use, and names it',
     async () => {
       const refused = site.launch({ DEADMAN_HANDLERS: './nowhere' });
@@ -207,6 +247,11 @@ describe('standalone', () => {
     TIMEOUT_MS,
   );
 });
+
+/** What a shell makes of a printed line. */
+function runLine(line: string): unknown {
+  return JSON.parse(execFileSync('sh', ['-c', line], { encoding: 'utf8' }));
+}
 
 async function notReady(managementUrl: string): Promise<void> {
   for (;;) {

@@ -11,6 +11,7 @@ import type { Engine } from './engine.js';
 import { cannotListen } from './free-port.js';
 import { measureHttp } from './http-metrics.js';
 import { Lifecycle } from './lifecycle.js';
+import { LiveWorkers } from './live-workers.js';
 import { StandaloneModule } from './standalone.module.js';
 import type { StandaloneDeps } from './standalone.js';
 import type { Watching } from './watching.js';
@@ -60,7 +61,8 @@ function apiParts(
   engine: Engine,
   config: StandaloneConfig,
 ): ApiParts {
-  const { store, registry } = adapters;
+  const { store } = adapters;
+  const registry = new LiveWorkers(adapters.registry, () => engine.types);
   const { submitter, commands } = engine.intake;
   const { queues } = config.queues;
   // A deployment that names its queues need not have one called default: then the first of them is meant.

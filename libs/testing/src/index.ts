@@ -3,6 +3,10 @@ export type { Deferred } from './deferred.js';
 export { eventually } from './eventually.js';
 export type { EventuallyOptions } from './eventually.js';
 export { FakeClock } from './fake-clock.js';
+export { FaultProxy } from './fault-proxy.js';
+export type { Direction, Fault, FaultScope, FlowFault, LinkFault } from './fault-proxy-fault.js';
+export type { ReplyCutOptions } from './fault-proxy-reply-cut.js';
+export { proxySocketFactory } from './fault-proxy-socket-factory.js';
 export {
   aCancel,
   aClaim,

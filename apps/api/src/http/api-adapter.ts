@@ -34,7 +34,12 @@ export class ApiAdapter extends FastifyAdapter {
     super({
       bodyLimit: bodyLimitBytes,
       requestTimeout: requestTimeoutMs,
-      http: { connectionsCheckingInterval: requestTimeoutCheckMs, requireHostHeader: false },
+      http: {
+        // Node looks at neither limit while that of the headers is the longer one.
+        headersTimeout: requestTimeoutMs,
+        connectionsCheckingInterval: requestTimeoutCheckMs,
+        requireHostHeader: false,
+      },
       forceCloseConnections: 'idle',
       // What comes in while the server closes is answered as usual: whoever takes work says itself that it stops.
       return503OnClosing: false,

@@ -12,7 +12,7 @@ export type Part = { readonly in: 'body'; readonly pointer: string } | { readonl
 export function checkSchema<T>(schema: z.ZodType<T>, value: unknown, part: Part): Checked<T> {
   const result = schema.safeParse(value);
   if (result.success) return good(result.data);
-  return bad(...result.error.issues.flatMap((issue) => toFaults(issue, value, part)));
+  return bad(result.error.issues.flatMap((issue) => toFaults(issue, value, part)));
 }
 
 /** The code that a schema's own check gives its issue, where none of zod's fits. */

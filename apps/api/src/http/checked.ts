@@ -12,7 +12,7 @@ export function good<T>(value: T): Checked<T> {
   return { ok: true, value };
 }
 
-export function bad(...faults: readonly Fault[]): { readonly ok: false; readonly faults: readonly Fault[] } {
+export function bad(faults: readonly Fault[]): { readonly ok: false; readonly faults: readonly Fault[] } {
   return { ok: false, faults };
 }
 

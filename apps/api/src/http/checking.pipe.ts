@@ -22,5 +22,5 @@ export class CheckingPipe implements PipeTransform<unknown, unknown> {
 /** A request without a body and without a content type never reaches the parser. */
 function checkBody(schema: z.ZodType, value: unknown): Checked<unknown> {
   const body = value instanceof JsonBody ? value : JsonBody.parse(Buffer.alloc(0));
-  return body.fault === null ? checkSchema(schema, body.value, { in: 'body', pointer: '' }) : bad(body.fault);
+  return body.fault === null ? checkSchema(schema, body.value, { in: 'body', pointer: '' }) : bad([body.fault]);
 }

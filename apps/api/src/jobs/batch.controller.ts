@@ -39,8 +39,7 @@ export class BatchController {
     @Req() request: FastifyRequest,
   ): Promise<Answer> {
     const body = request.body instanceof JsonBody ? request.body : null;
-    const values = checked.ok ? checked.value.jobs : [];
-    const jobs = body === null ? [] : readBatch(body, values, this.reader, traceparentOf(request.headers));
+    const jobs = body === null ? [] : readBatch(body, this.reader, traceparentOf(request.headers));
     const envelope = checkEnvelope(checked, query, request, body);
     // A fault of the batch itself refuses all of it, and those of its jobs are told along.
     if (!envelope.ok || envelope.value.mode === 'atomic') {
@@ -68,5 +67,5 @@ function checkEnvelope(
     ...(isKeyed ? [keyFault] : []),
     ...(body === null ? [] : batchFaults(body)),
   ];
-  return checked.ok && faults.length === 0 ? good(checked.value) : bad(...faults);
+  return checked.ok && faults.length === 0 ? good(checked.value) : bad(faults);
 }

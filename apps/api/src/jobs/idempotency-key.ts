@@ -15,7 +15,7 @@ export function readKeyHeader(request: IncomingMessage): Checked<string | null> 
   if (given === undefined) return good(null);
   const place: Place = { header: 'Idempotency-Key' };
   const lines = request.headersDistinct['idempotency-key']?.length ?? 0;
-  if (lines > 1) return bad(fault('invalid-idempotency-key', place, 'The header stands there more than once.'));
+  if (lines > 1) return bad([fault('invalid-idempotency-key', place, 'The header stands there more than once.')]);
   return readKey(String(given), place);
 }
 
@@ -27,7 +27,7 @@ export function readKey(text: string, place: Place): Checked<string> {
   const key = unquote(text.trim());
   const complaint = complaintAbout(key);
   return key === null || complaint !== null
-    ? bad(fault('invalid-idempotency-key', place, complaint ?? undefined))
+    ? bad([fault('invalid-idempotency-key', place, complaint ?? undefined)])
     : good(key);
 }
 

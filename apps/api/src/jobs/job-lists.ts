@@ -69,5 +69,5 @@ function readAttempt(cursor: string, list: string): Checked<number> {
   const [attempt = ''] = parts.value;
   return /^\d{1,9}$/.test(attempt) && parts.value.length === 1
     ? good(Number(attempt))
-    : bad(fault('malformed-cursor', { parameter: 'cursor' }));
+    : bad([fault('malformed-cursor', { parameter: 'cursor' })]);
 }

@@ -69,7 +69,7 @@ export class SubmissionReader {
       ...this.#unknownQueue(request),
       ...payloadFaults(payloadText, pointTo(pointer, 'payload')),
     ];
-    if (faults.length > 0 || !checked.ok || !key.ok) return bad(...faults);
+    if (faults.length > 0 || !checked.ok || !key.ok) return bad(faults);
     const spec = this.#specOf(checked.value, payloadText, key.value, request.traceparent);
     return good({
       job: spec,

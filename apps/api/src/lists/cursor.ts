@@ -18,8 +18,8 @@ export function encodeCursor(parts: readonly (string | number)[], list: string):
 export function decodeCursor(cursor: string, list: string): Checked<readonly string[]> {
   const [owner, ...parts] = Buffer.from(cursor, 'base64url').toString('latin1').split(':');
   const isWhole = encodeAgain(owner, parts) === cursor;
-  if (!isWhole || parts.length === 0) return bad(fault('malformed-cursor', { parameter: 'cursor' }));
-  return owner === digest(list) ? good(parts) : bad(fault('foreign-cursor', { parameter: 'cursor' }));
+  if (!isWhole || parts.length === 0) return bad([fault('malformed-cursor', { parameter: 'cursor' })]);
+  return owner === digest(list) ? good(parts) : bad([fault('foreign-cursor', { parameter: 'cursor' })]);
 }
 
 export function positionCursor({ createdAt, id }: Position, list: string): string {
@@ -34,7 +34,7 @@ export function readPosition(cursor: string, list: string): Checked<Position> {
   const createdAt = new Date(Number(time));
   return isPosition && createdAt.getUTCFullYear() <= 9_999
     ? good({ createdAt, id })
-    : bad(fault('malformed-cursor', { parameter: 'cursor' }));
+    : bad([fault('malformed-cursor', { parameter: 'cursor' })]);
 }
 
 function encodeAgain(owner: string | undefined, parts: readonly string[]): string {

@@ -87,6 +87,6 @@ function exampleOf(code: ProblemCode): unknown {
 }
 
 function byStatus(codes: readonly ProblemCode[]): readonly (readonly [number, readonly ProblemCode[]])[] {
-  const statuses = [...new Set(codes.map((code) => problemKind(code).status))].toSorted();
+  const statuses = [...new Set(codes.map((code) => problemKind(code).status))];
   return statuses.map((status) => [status, [...new Set(codes)].filter((code) => problemKind(code).status === status)]);
 }

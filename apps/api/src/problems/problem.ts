@@ -34,7 +34,7 @@ export class Problem extends Error {
 
   /** The problem of a request with these faults, of which there is at least one: the lowest status answers, all are listed. */
   static of(faults: readonly Fault[]): Problem {
-    const status = Math.min(...faults.map(statusOf));
+    const status = faults.reduce((lowest, found) => Math.min(lowest, statusOf(found)), 599);
     const codes = new Set(faults.filter((found) => statusOf(found) === status).map(({ code }) => FAULTS[code].problem));
     const [first] = codes;
     const code = codes.size === 1 && first !== undefined ? first : GENERAL[status];

@@ -1,0 +1,110 @@
+/**
+ * `npm run bench`: intake, lists and memory, on an embedded PostgreSQL of its own.
+ *
+ * Prints a table and writes it as JSON. Ends with 1 when a floor is missed. `--rows 1000000` sets the size of the table
+ * that is listed, `--jobs 200000` how many jobs are submitted in bulk.
+ */
+import { startEmbeddedPostgres } from '@deadman/embedded-postgres';
+import { migrate } from '@deadman/store';
+import { mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { listBuffers } from './lists.mjs';
+import { cpuMs, ROOT, startBareFastify, startStandalone, watchMemory } from './processes.mjs';
+import { submitInBulk, submitOneByOne } from './submit.mjs';
+
+const { values } = parseArgs({
+  options: { rows: { type: 'string', default: '1000000' }, jobs: { type: 'string', default: '200000' } },
+});
+const ROWS = Number(values.rows);
+const JOBS = Number(values.jobs);
+const ROUNDS = 3;
+const FLOORS = { bulkPerSecond: 10_000, singleShare: 0.35, deepPageFactor: 2 };
+const FOLDER = join(ROOT, '.deadman', 'bench');
+
+rmSync(FOLDER, { recursive: true, force: true });
+mkdirSync(FOLDER, { recursive: true });
+const postgres = await startEmbeddedPostgres({ dataDir: join(FOLDER, 'postgres') });
+try {
+  await migrate(postgres.url);
+  const intake = await measureIntake(postgres.url);
+  const buffers = await listBuffers(postgres.url, { rows: ROWS, depth: 1_000 });
+  report({ ...intake, buffers });
+} finally {
+  await postgres.stop();
+}
+
+async function measureIntake(databaseUrl) {
+  const bare = await startBareFastify();
+  const standalone = await startStandalone({ databaseUrl, log: openSync(join(FOLDER, 'standalone.log'), 'a') });
+  const memory = watchMemory(standalone.pid);
+  try {
+    await submitInBulk(standalone.url, { jobs: 20_000 });
+    const cpuBefore = cpuMs(standalone.pid);
+    const bulkPerSecond = await submitInBulk(standalone.url, { jobs: JOBS });
+    const bulkCpuMicros = ((cpuMs(standalone.pid) - cpuBefore) * 1_000) / JOBS;
+    const rounds = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      rounds.push({ bare: await submitOneByOne(bare.url), single: await submitOneByOne(standalone.url) });
+    }
+    return { bulkPerSecond, bulkCpuMicros, ...summaryOf(rounds), residentMiB: memory.stop() };
+  } finally {
+    memory.stop();
+    await standalone.stop();
+    await bare.stop();
+  }
+}
+
+/** The medians of the rounds, since one round may fall on a neighbour's busy moment. */
+function summaryOf(rounds) {
+  return {
+    singlePerSecond: median(rounds.map(({ single }) => single.perSecond)),
+    singleP99Ms: median(rounds.map(({ single }) => single.p99Ms)),
+    barePerSecond: median(rounds.map(({ bare }) => bare.perSecond)),
+    singleShare: median(rounds.map(({ single, bare }) => single.perSecond / bare.perSecond)),
+  };
+}
+
+function report(figures) {
+  const { residentMiB: memory, buffers } = figures;
+  const deepPageFactor = buffers.deep / buffers.first;
+  const rows = [
+    [
+      'bulk submit, 1,000 a call, 200 bytes',
+      `${Math.round(figures.bulkPerSecond)} jobs/s`,
+      `≥ ${FLOORS.bulkPerSecond}`,
+    ],
+    ['the same, CPU of the process', `${figures.bulkCpuMicros.toFixed(0)} µs/job`, ''],
+    ['single submit, 50 connections', `${Math.round(figures.singlePerSecond)} /s, p99 ${figures.singleP99Ms} ms`, ''],
+    ['bare Fastify route in the same run', `${Math.round(figures.barePerSecond)} /s`, ''],
+    ['single submit, share of the bare route', figures.singleShare.toFixed(2), `≥ ${FLOORS.singleShare}`],
+    ['memory: first, median, last, most', memoryOf(memory), ''],
+    [
+      `buffers of page 1 and page 1,000 of ${ROWS.toLocaleString('en')} ended jobs`,
+      `${buffers.first} and ${buffers.deep}`,
+      '',
+    ],
+    ['page 1,000 in page ones', deepPageFactor.toFixed(2), `≤ ${FLOORS.deepPageFactor}`],
+  ];
+  process.stdout.write(`\n${cpus().length} × ${cpus()[0].model.trim()}, Node ${process.versions.node}\n\n`);
+  process.stdout.write('| what | measured | floor |\n|---|---|---|\n');
+  for (const row of rows) process.stdout.write(`| ${row.join(' | ')} |\n`);
+  writeFileSync(join(FOLDER, 'bench.json'), `${JSON.stringify({ ...figures, deepPageFactor }, null, 2)}\n`);
+  const isGood =
+    figures.bulkPerSecond >= FLOORS.bulkPerSecond &&
+    figures.singleShare >= FLOORS.singleShare &&
+    deepPageFactor <= FLOORS.deepPageFactor;
+  process.stdout.write(isGood ? '\nAll floors are held.\n' : '\nA floor is missed.\n');
+  process.exitCode = isGood ? 0 : 1;
+}
+
+function memoryOf(samples) {
+  const rounded = [samples[0], median(samples), samples.at(-1), Math.max(...samples)].map(Math.round);
+  return `${rounded.join(', ')} MiB`;
+}
+
+function median(numbers) {
+  const sorted = numbers.toSorted((one, other) => one - other);
+  return sorted[Math.floor(sorted.length / 2)];
+}

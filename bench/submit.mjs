@@ -1,0 +1,47 @@
+/** How fast jobs are taken in: in bulk, and one by one against a bare route in the same run. */
+import autocannon from 'autocannon';
+
+const BATCH = 1_000;
+const CONNECTIONS = 50;
+/** Long enough to smooth over a checkpoint; rounds alternate, so that the machine's mood falls on both alike. */
+const ROUND_SECONDS = 5;
+
+/** A payload of 200 bytes, as the comparisons of job queues use. */
+const PAYLOAD = { text: 'x'.repeat(189) };
+/** A type that nobody runs, so that only the intake is measured. */
+const JOB = { type: 'bench.parked', payload: PAYLOAD };
+
+/** Batches one after another on `lanes` connections at once. Returns jobs per second. */
+export async function submitInBulk(url, { jobs, lanes = 2 }) {
+  const body = JSON.stringify({ mode: 'atomic', jobs: Array.from({ length: BATCH }, () => JOB) });
+  let left = jobs / BATCH;
+  const lane = async () => {
+    while (left > 0) {
+      left -= 1;
+      const reply = await post(`${url}/jobs/batch`, body);
+      if (reply.status !== 201) throw new Error(`A batch was answered ${reply.status}: ${await reply.text()}`);
+      await reply.arrayBuffer();
+    }
+  };
+  const started = performance.now();
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return jobs / ((performance.now() - started) / 1_000);
+}
+
+/** Single submits on 50 connections. Returns requests per second and the 99th percentile of their latency in ms. */
+export async function submitOneByOne(url, seconds = ROUND_SECONDS) {
+  const result = await autocannon({
+    url: `${url}/jobs`,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(JOB),
+    connections: CONNECTIONS,
+    duration: seconds,
+  });
+  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${result.non2xx} refused, ${result.errors} failed`);
+  return { perSecond: result.requests.average, p99Ms: result.latency.p99 };
+}
+
+function post(url, body) {
+  return fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+}

@@ -70,19 +70,23 @@ export class EngineUnderTest {
     this.#recorder = new DeadLetterRecorder(this);
   }
 
-  /** A worker whose calls suffer what `faultOf` says. */
-  workerOf(handlers: readonly Handler[], options: Partial<WorkerOptions> = {}): Worker {
+  /** A worker whose calls suffer what `faultOf` says, on a clock of its own if it has one. */
+  workerOf(
+    handlers: readonly Handler[],
+    options: Partial<WorkerOptions> = {},
+    { clock = this.clock, faultOf = this.#faultOf }: { readonly clock?: Clock; readonly faultOf?: FaultOf } = {},
+  ): Worker {
     const registry = new HandlerRegistry();
     for (const handler of handlers) registry.register(handler);
     return new Worker(
       {
-        store: withFaults(this.store, (method) => this.#faultOf('store', method)),
-        registry: withFaults(this.registry, (method) => this.#faultOf('registry', method)),
-        leases: withFaults(this.leases, (method) => this.#faultOf('leases', method)),
+        store: withFaults(this.store, (method) => faultOf('store', method)),
+        registry: withFaults(this.registry, (method) => faultOf('registry', method)),
+        leases: withFaults(this.leases, (method) => faultOf('leases', method)),
         transport: this.transport,
         publisher: this.publisher,
         handlers: registry,
-        clock: this.clock,
+        clock,
         random: this.random,
         ids: this.ids,
         events: this.events,

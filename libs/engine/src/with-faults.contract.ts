@@ -9,13 +9,15 @@ import type { ErrorCode } from '@deadman/domain';
  * `reply-lost`   it happened, and the caller cannot know.
  * `late`         the caller cannot know, and it happens when `at` resolves.
  * `slow`         it happens, and the caller hears of it when `until` resolves.
+ * `held`         it happens when `until` resolves, and the caller hears of it then.
  */
 export type CallFault =
   | { readonly kind: 'refused'; readonly code: ErrorCode }
   | { readonly kind: 'request-lost' }
   | { readonly kind: 'reply-lost' }
   | { readonly kind: 'late'; readonly at: Promise<void> }
-  | { readonly kind: 'slow'; readonly until: Promise<void> };
+  | { readonly kind: 'slow'; readonly until: Promise<void> }
+  | { readonly kind: 'held'; readonly until: Promise<void> };
 
 export const AWAY: CallFault = { kind: 'refused', code: 'store-unavailable' };
 
@@ -47,6 +49,9 @@ async function suffer(fault: CallFault | null, act: Act): Promise<unknown> {
     case 'late':
       void fault.at.then(act);
       throw new DeadmanError('unknown-outcome');
+    case 'held':
+      await fault.until;
+      return act();
     case 'slow': {
       const result = await act();
       await fault.until;

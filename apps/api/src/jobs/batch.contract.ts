@@ -88,7 +88,7 @@ export function batchContract(given: () => ApiUnderTest): void {
       ];
       const [one, , twice] = itemsOf(first);
       expect(one?.job?.id).toBe(twice?.job?.id);
-      expect([one?.status, twice?.status].toSorted()).toEqual([200, 201]);
+      expect(new Set([one?.status, twice?.status])).toEqual(new Set([200, 201]));
       expect(itemsOf(first).slice(3).map(outcome)).toEqual([
         [3, 200, true],
         [4, 422, 'unknown-queue'],

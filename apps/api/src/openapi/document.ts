@@ -4,7 +4,6 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import type { z } from 'zod';
 import { ApiModule } from '../api.module.js';
 import { toJsonSchema } from './json-schema.js';
-import { ProblemResource } from './resources.js';
 
 const TEXT = `Hands in jobs, and says what became of them.
 
@@ -22,13 +21,8 @@ export function buildDocument(app: NestFastifyApplication, version: string): Ope
     .setVersion(version)
     .setLicense('MIT', 'https://spdx.org/licenses/MIT.html')
     .build();
-  const document = SwaggerModule.createDocument(app, config, {
+  return SwaggerModule.createDocument(app, config, {
     include: [ApiModule],
     standardSchemaConverter: (schema, { schemaType }) => toJsonSchema(schema as unknown as z.ZodType, schemaType),
   });
-  const { components } = toJsonSchema(ProblemResource, 'output');
-  return {
-    ...document,
-    components: { ...document.components, schemas: { ...document.components?.schemas, ...components } },
-  };
 }

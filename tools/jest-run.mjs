@@ -4,11 +4,14 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { NODE, ROOT, projectEnv, run } from './workspace.mjs';
 
-/** The kinds, by the ends of their files' names. End-to-end tests start whole processes, so they run one by one. */
+/**
+ * The kinds, by the ends of their files' names. End-to-end tests start whole processes, so they run one by one and may
+ * take longer. Jest heeds no project's own time limit when it runs several, hence the limits here. Milliseconds.
+ */
 export const KINDS = {
-  unit: { pattern: '\\.spec\\.(ts|mjs)$', options: ['--maxWorkers=2'] },
-  integration: { pattern: '\\.int-spec\\.ts$', options: ['--maxWorkers=2'] },
-  e2e: { pattern: '\\.e2e-spec\\.ts$', options: ['--runInBand'] },
+  unit: { pattern: '\\.spec\\.(ts|mjs)$', options: ['--maxWorkers=2', '--testTimeout=30000'] },
+  integration: { pattern: '\\.int-spec\\.ts$', options: ['--maxWorkers=2', '--testTimeout=30000'] },
+  e2e: { pattern: '\\.e2e-spec\\.ts$', options: ['--runInBand', '--testTimeout=120000'] },
 };
 
 const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');

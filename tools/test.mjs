@@ -3,7 +3,8 @@
  *
  * All steps run, whatever failed before them, and the last line is the sum: `N passed, N failed`. A step that is not
  * made of tests, or failed without one failing, counts as one failure. `--only unit` (or another step's name, several
- * separated by commas) runs less, and then does not ask whether every spec file ran.
+ * separated by commas) runs less, and then does not ask whether every spec file ran. `--all` adds the steps that only
+ * CI needs.
  */
 import { ensureBuilt } from './build-all.mjs';
 import { ensureInstalled } from './install.mjs';
@@ -28,6 +29,12 @@ const STEPS = {
   e2e: () => built().then((code) => (code === 0 ? withServer('e2e') : { code })),
 };
 
+const CI_STEPS = {
+  examples: () => built().then((code) => (code === 0 ? check('node', ['examples/check.mjs']) : { code })),
+};
+
+const EVERY_STEP = { ...STEPS, ...CI_STEPS };
+
 await main(wantedSteps());
 
 async function main(wanted) {
@@ -35,8 +42,8 @@ async function main(wanted) {
   const installed = { code: await succeeds(ensureInstalled) };
   if (installed.code !== 0) return finish(tallied(nothing, installed));
   let tally = nothing;
-  for (const name of wanted) tally = tallied(tally, await timed(name, STEPS[name]));
-  if (wanted.length === Object.keys(STEPS).length) {
+  for (const name of wanted) tally = tallied(tally, await timed(name, EVERY_STEP[name]));
+  if (Object.keys(STEPS).every((name) => wanted.includes(name))) {
     tally = tallied(tally, await timed('every spec file ran', everySpecFileRan));
   }
   finish(tally);
@@ -44,10 +51,11 @@ async function main(wanted) {
 
 function wantedSteps() {
   const at = process.argv.indexOf('--only');
-  const names = at === -1 ? Object.keys(STEPS) : (process.argv[at + 1] ?? '').split(',');
-  const unknown = names.filter((name) => !(name in STEPS));
+  if (at === -1) return Object.keys(process.argv.includes('--all') ? EVERY_STEP : STEPS);
+  const names = (process.argv[at + 1] ?? '').split(',');
+  const unknown = names.filter((name) => !(name in EVERY_STEP));
   if (unknown.length === 0) return names;
-  process.stderr.write(`Unknown step: ${unknown.join(', ')}. There are: ${Object.keys(STEPS).join(', ')}.\n`);
+  process.stderr.write(`Unknown step: ${unknown.join(', ')}. There are: ${Object.keys(EVERY_STEP).join(', ')}.\n`);
   process.exit(2);
 }
 

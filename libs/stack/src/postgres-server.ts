@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   clearRemains,
   findRunningServer,
@@ -9,7 +11,6 @@ import {
   whyNotReady,
   type ClusterFolder,
 } from '@deadman/embedded-postgres';
-import { existsSync } from 'node:fs';
 import { ServerPorts } from './server-ports.js';
 import { endProcess } from './server-processes.js';
 import type { Log, OwnServer, ServerFacts, ServerProcess } from './service.js';
@@ -42,14 +43,16 @@ export class PostgresServer implements OwnServer {
   }
 
   find(): ServerProcess | null {
-    const running = findRunningServer(this.folder());
+    const folder = this.folder();
+    const running = folder && findRunningServer(folder);
     const startedAt = running && startOf(running.pid);
-    return running && startedAt ? { pid: running.pid, startedAt } : null;
+    return startedAt ? { pid: running.pid, startedAt } : null;
   }
 
   async whyNotReady(): Promise<string | null> {
-    const { port } = this.facts();
-    return port === null ? 'it was never started' : whyNotReady(this.folder(), port);
+    const folder = this.folder();
+    const port = this.ports.remembered()?.[0];
+    return folder && port !== undefined ? whyNotReady(folder, port) : 'it was never started';
   }
 
   async start(): Promise<void> {
@@ -62,22 +65,25 @@ export class PostgresServer implements OwnServer {
   }
 
   async stop(signal: NodeJS.Signals = STOP_SIGNAL): Promise<void> {
+    const folder = this.folder();
     const server = this.find();
-    if (!server) return;
+    if (!folder || !server) return;
     await endProcess(server, signal);
     // Killing the first process leaves busy sessions alive, and a killed server has none.
-    if (await clearRemains(this.folder(), REMAINS_LIMIT_MS)) return;
+    if (await clearRemains(folder, REMAINS_LIMIT_MS)) return;
     throw new StackError('The sessions of the PostgreSQL that was killed do not end, although killed.');
   }
 
   /** The password goes with the data, so the URL of the next start is another one, on the same port. */
   async wipe(): Promise<void> {
-    removeClusterFolder(this.folder());
+    const folder = this.folder();
+    if (folder) removeClusterFolder(folder);
   }
 
   facts(): ServerFacts {
     const folder = this.folder();
     const port = this.ports.remembered()?.[0] ?? null;
+    if (!folder) return { url: null, port, dataDir: this.home, log: join(this.home, 'server.log') };
     const url = port !== null && existsSync(folder.pgdata) ? urlOf(folder, port) : null;
     return { url, port, dataDir: folder.path, log: folder.logFile };
   }
@@ -88,8 +94,8 @@ export class PostgresServer implements OwnServer {
     return ports[0]!;
   }
 
-  /** Opened anew each time, since a wipe removes it and a start makes it. */
-  private folder(): ClusterFolder {
-    return openClusterFolder(this.home, this.log);
+  /** Null until the first start makes it, and again once a wipe has removed it. */
+  private folder(): ClusterFolder | null {
+    return existsSync(this.home) ? openClusterFolder(this.home, this.log) : null;
   }
 }

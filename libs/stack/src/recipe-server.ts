@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServerLog, startOf } from '@deadman/embedded-postgres';
-import { openServerFolder, type ServerFolder } from './server-folder.js';
+import { locateServerFolder, openServerFolder, type ServerFolder } from './server-folder.js';
 import { ServerPorts } from './server-ports.js';
 import { endProcess, findProcess, runs } from './server-processes.js';
 import type { Launch, ServerRecipe } from './server-recipe.js';
@@ -21,17 +21,17 @@ const STARTS = 3;
 /** A server that is a program with a configuration, started as a process that outlives us. */
 export class RecipeServer implements OwnServer {
   readonly name;
-  private readonly folder: ServerFolder;
+  private folder: ServerFolder;
   private readonly ports: ServerPorts;
 
   /** `home` is the server's own folder; its ports are remembered beside it. */
   constructor(
     private readonly recipe: ServerRecipe,
-    home: string,
+    private readonly home: string,
     private readonly log: Log,
   ) {
     this.name = recipe.name;
-    this.folder = openServerFolder(home, log);
+    this.folder = locateServerFolder(home);
     this.ports = new ServerPorts(`${home}.ports`, recipe.portCount);
   }
 
@@ -49,6 +49,7 @@ export class RecipeServer implements OwnServer {
   }
 
   async start(): Promise<void> {
+    this.folder = openServerFolder(this.home, this.log);
     const serverLog = new ServerLog(this.folder.log);
     const deadline = performance.now() + READY_WITHIN_MS;
     for (let start = 1; ; start += 1) {

@@ -1,5 +1,5 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { accountFor, canWalkTo, newFolderInSharedPlace, type ServerAccount } from '@deadman/embedded-postgres';
 import { replaceFile } from './replace-file.js';
 import { StackError } from './stack-error.js';
@@ -17,22 +17,26 @@ export interface ServerFolder {
 /** Names, in the wanted folder, the one really used. */
 const LOCATION_FILE = 'location';
 
+/** The folder in use for `wanted`, or the one that a first start would try; makes nothing. */
+export function locateServerFolder(wanted: string): ServerFolder {
+  const real = join(realpathSync(dirname(wanted)), basename(wanted));
+  const location = join(real, LOCATION_FILE);
+  return serverFolder(existsSync(location) ? readLocation(location) : real);
+}
+
 /**
- * Opens the folder for `wanted`, creating it on first use. A clone under `/root` or in a `mktemp -d` folder is closed
- * to the account the server runs as: the folder is then one in a place all can reach, and `location` names it.
+ * The folder for `wanted`, made on first use. A clone under `/root` or in a `mktemp -d` folder is closed to the account
+ * the server runs as: the folder is then one in a place all can reach, and `location` names it.
  */
 export function openServerFolder(wanted: string, log: Log): ServerFolder {
-  mkdirSync(wanted, { recursive: true });
-  const real = realpathSync(wanted);
-  const location = join(real, LOCATION_FILE);
-  if (existsSync(location)) return serverFolder(readLocation(location));
-
-  const { account } = serverFolder(real);
-  if (!account || canWalkTo(real, account)) return serverFolder(real);
+  const folder = locateServerFolder(wanted);
+  mkdirSync(folder.path, { recursive: true });
+  const { path, account } = folder;
+  if (!account || canWalkTo(path, account)) return folder;
 
   const elsewhere = newFolderInSharedPlace('stack', account);
-  replaceFile(location, `${elsewhere}\n`, 0o644);
-  log(`User id ${account.uid}, whom the server runs as, cannot reach ${real}: its data is kept in ${elsewhere}.`);
+  replaceFile(join(path, LOCATION_FILE), `${elsewhere}\n`);
+  log(`User id ${account.uid}, whom the server runs as, cannot reach ${path}: its data is kept in ${elsewhere}.`);
   return serverFolder(elsewhere);
 }
 

@@ -31,6 +31,7 @@ const STEPS = {
 
 const CI_STEPS = {
   examples: () => built().then((code) => (code === 0 ? check('node', ['examples/check.mjs']) : { code })),
+  readme: () => built().then((code) => (code === 0 ? check('node', ['tools/readme.mjs']) : { code })),
 };
 
 const EVERY_STEP = { ...STEPS, ...CI_STEPS };

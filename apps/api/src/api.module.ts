@@ -21,6 +21,7 @@ import { QueuesController } from './queues/queues.controller.js';
 
 /** What the api stands on. It opens and closes none of it. */
 export interface ApiParts {
+  /** For reads alone. Give it one whose statements end after 2 s, so that a slow list is told as `query-too-slow`. */
   readonly store: JobStore;
   readonly registry: WorkerRegistry;
   readonly submitter: Submitter;
@@ -35,8 +36,7 @@ export interface ApiParts {
 }
 
 /** `protocol.md` §13. */
-const JOB_DEFAULTS: JobDefaults = {
-  queue: 'default',
+const JOB_DEFAULTS: Omit<JobDefaults, 'queue'> = {
   maxAttempts: DEFAULT_MAX_ATTEMPTS,
   retry: DEFAULT_RETRY,
   timeoutMs: 900_000,
@@ -48,10 +48,7 @@ export class ApiModule implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(@Inject(LiveTypes) private readonly liveTypes: LiveTypes) {}
 
   static forRoot(parts: ApiParts): DynamicModule {
-    const settings: ApiSettings = { queues: parts.queues, defaults: { ...JOB_DEFAULTS, ...parts.defaults } };
-    if (!settings.queues.includes(settings.defaults.queue)) {
-      throw new TypeError(`The default queue ${settings.defaults.queue} is not among the declared queues`);
-    }
+    const settings = settingsOf(parts);
     return {
       module: ApiModule,
       controllers: [BatchController, JobsController, QueuesController, DeadLettersController, ProblemsController],
@@ -92,6 +89,15 @@ export class ApiModule implements OnApplicationBootstrap, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     await this.liveTypes.stop();
   }
+}
+
+/** A deployment that names its queues need not have one called default: then the first of them is meant. */
+function settingsOf({ queues, defaults }: ApiParts): ApiSettings {
+  const queue = defaults?.queue ?? (queues.includes('default') ? 'default' : queues[0]);
+  if (queue === undefined || !queues.includes(queue)) {
+    throw new TypeError(`The default queue ${queue} is not among the declared queues`);
+  }
+  return { queues, defaults: { ...JOB_DEFAULTS, ...defaults, queue } };
 }
 
 function liveTypesOf({ registry, clock, liveWithinMs }: ApiParts): LiveTypes {

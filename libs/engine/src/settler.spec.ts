@@ -38,7 +38,7 @@ describe('Settler', () => {
   let ledger: RunLedger;
   let settler: Settler;
   let applied: number[];
-  let faults: CallFault[];
+  let faults: (CallFault | null)[];
   let done: string[];
 
   beforeEach(() => {
@@ -285,9 +285,16 @@ describe('Settler', () => {
     });
 
     it('waits for the substitute of an outcome that was refused', async () => {
+      const open = deferred();
+      faults = [null, { kind: 'held', until: open.promise }];
       const run = await aRun();
       void settler.settle(run, { kind: 'succeed', result: '"\0"', effects: [], startedAfterMs: 1 });
-      await settler.drain(5_000);
+      let isDrained = false;
+      const drained = settler.drain(5_000).then(() => (isDrained = true));
+      await settle();
+      expect(isDrained).toBe(false);
+      open.resolve();
+      await drained;
       expect(jobOf(run).state).toBe('DEAD');
     });
 

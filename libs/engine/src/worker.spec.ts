@@ -278,20 +278,22 @@ describe('Worker', () => {
       expect(worker.busySlots).toBe(0);
     });
 
-    it('ends a claimed job that waits for a slot without running it', async () => {
-      const worker = await start(sleep(50), { slots: 1 });
-      await engine.submitMany(100);
-      await engine.clock.advance(2_000);
-      const waiting = [...engine.db.running.keys()].find((id) => !started.includes(id))!;
-      expect(waiting).toBeDefined();
-      await cancel(waiting);
-      worker.cancel([waiting]);
-      await settle();
-      expect(engine.jobOf(waiting).state).toBe('CANCELLED');
-      await engine.clock.advance(60_000);
-      expect(started).not.toContain(waiting);
-      expect(engine.states()).toEqual({ SUCCEEDED: 99, CANCELLED: 1 });
-    });
+    it.each(['by a notice', 'by a beat'])(
+      'ends a claimed job that waits for a slot without running it, %s',
+      async (by) => {
+        const worker = await start(() => engine.clock.sleep(started.length < 40 ? 50 : 15_000), { slots: 1 });
+        await engine.submitMany(100);
+        await engine.clock.advance(3_000);
+        const waiting = [...engine.db.running.keys()].find((id) => !started.includes(id))!;
+        await cancel(waiting);
+        if (by === 'by a notice') worker.cancel([waiting]);
+        await engine.clock.advance(by === 'by a notice' ? 0 : 11_500);
+        expect(engine.jobOf(waiting).state).toBe('CANCELLED');
+        await engine.clock.advance(1_500_000);
+        expect(started).not.toContain(waiting);
+        expect(engine.states()).toEqual({ SUCCEEDED: 99, CANCELLED: 1 });
+      },
+    );
 
     it('does not undo what had succeeded first', async () => {
       await start(() => 'done');

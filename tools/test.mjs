@@ -24,6 +24,7 @@ const STEPS = {
   boundaries: () => check('node', ['tools/check-boundaries.mjs']),
   build: async () => ({ code: await built() }),
   typecheck: () => check('tsc', ['-b']),
+  reference: () => built().then((code) => (code === 0 ? check('node', ['tools/reference.mjs', '--check']) : { code })),
   unit: () => tests('unit'),
   integration: () => built().then(() => withServer('integration')),
   e2e: () => built().then((code) => (code === 0 ? withServer('e2e') : { code })),

@@ -12,15 +12,22 @@ export class Pulse {
 
   /** Resolves at the next beat, after `maxMs`, or when `signal` is aborted. One waiter at a time. */
   async wait(maxMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
-    if (!this.#isPending && !signal.aborted) {
-      const woken = new AbortController();
-      const stop = (): void => woken.abort();
-      this.#wake = stop;
-      signal.addEventListener('abort', stop, { once: true });
-      await clock.sleep(maxMs, woken.signal);
-      signal.removeEventListener('abort', stop);
-      this.#wake = null;
-    }
+    if (!this.#isPending && !signal.aborted) await this.#sleep(maxMs, clock, signal);
     this.#isPending = false;
+  }
+
+  /** Without an AbortController of its own: this happens for every job that ends, and an abort costs a stack trace. */
+  #sleep(maxMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        timer.cancel();
+        signal.removeEventListener('abort', wake);
+        this.#wake = null;
+        resolve();
+      };
+      const timer = clock.setTimer(maxMs, wake);
+      signal.addEventListener('abort', wake, { once: true });
+      this.#wake = wake;
+    });
   }
 }

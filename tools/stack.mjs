@@ -7,6 +7,9 @@ import { ensureStackBuilt } from './build-all.mjs';
 import { ensureInstalled } from './install.mjs';
 import { ROOT } from './workspace.mjs';
 
+// Whoever reads may leave early, as `head` does; what was asked for is done all the same.
+process.stdout.on('error', () => undefined);
+
 try {
   await ensureInstalled();
   await ensureStackBuilt();

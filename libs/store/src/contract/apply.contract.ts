@@ -14,7 +14,9 @@ import type {
 } from '@deadman/domain';
 import {
   aCancel,
+  aClaimedJob,
   aFailure,
+  aJob,
   aLapse,
   anAttemptError,
   aRelease,
@@ -104,19 +106,25 @@ const PATHS: Readonly<Record<JobState, (given: StoreUnderTest) => Promise<Job>>>
   },
 };
 
-const STATES = Object.keys(PATHS) as JobState[];
+/** The events that the domain allows in a state. Whatever it refuses gives no transition that could be applied. */
+function eventsFor(state: JobState): typeof EVENTS {
+  const job = state === 'RUNNING' ? aClaimedJob() : aJob({ state });
+  return EVENTS.filter(([, event]) => Transition.isGenuine(transition(job, event, TEST_RULES)));
+}
+
+const CHANGEABLE = (Object.keys(PATHS) as JobState[]).filter((state) => eventsFor(state).length > 0);
 
 export function applyContract(given: () => StoreUnderTest): void {
   describe('apply', () => {
-    describe.each(STATES)('to a job that is %s', (state) => {
-      it.each(EVENTS)('%s: does what `transition` says', async (_name, event) => {
+    describe.each(CHANGEABLE)('to a job that is %s', (state) => {
+      it.each(eventsFor(state))('%s: does what `transition` says', async (_name, event) => {
         const before = await PATHS[state](given());
         await expectAsDecided(given(), before, event, false);
       });
     });
 
     describe('to a job that is RUNNING with a cancel asked that the decider has not seen', () => {
-      it.each(EVENTS)('%s: does what `transition` says', async (_name, event) => {
+      it.each(eventsFor('RUNNING'))('%s: does what `transition` says', async (_name, event) => {
         const { store } = given();
         const unaware = await PATHS.RUNNING(given());
         await applyOne(store, aCancel(unaware));
@@ -381,8 +389,7 @@ async function expectAsDecided(
 ): Promise<void> {
   const { store } = under;
   for (const key of ['there', 'also']) await under.recordEffect(before.id, key);
-  const made = transition(before, event, TEST_RULES);
-  if (!Transition.isGenuine(made)) return;
+  const made = aTransition(before, event);
   if (isCancelAsked && made.fence.by === 'version') return expectFenced(store, made);
   const row = await jobNow(store, before.id);
   const history = await store.listAttempts(before.id, { after: 0, limit: 100 });

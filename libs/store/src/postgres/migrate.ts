@@ -2,6 +2,7 @@ import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { readMigrations, toMigrationClass } from './migration-files.js';
 import type { MigrationFiles } from './migration-files.js';
+import { SILENT } from './silent-logger.js';
 import { translateError } from './translate-error.js';
 
 export interface MigrateOptions {
@@ -99,6 +100,7 @@ function toDataSourceOptions(
     migrationsTableName: 'migrations',
     migrations: migrations.map(toMigrationClass),
     poolSize: 1,
+    logger: SILENT,
     installExtensions: false,
   };
 }

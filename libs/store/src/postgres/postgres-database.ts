@@ -1,6 +1,8 @@
 import { DataSource } from 'typeorm';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import { SILENT } from './silent-logger.js';
 import type { Statement } from './statement.js';
+import { TYPE_PARSERS } from './timestamp-parser.js';
 import { isConnectionSound, translateError } from './translate-error.js';
 import type { Stage } from './translate-error.js';
 
@@ -33,8 +35,10 @@ const ANSWER_GRACE_MS = 2_000;
  * Each statement of ours has one good plan: nested loops over the indexes that its head names. Statistics lag behind a
  * burst, and a plan that was made for an empty table is kept while the table grows; so every other way to join or to scan
  * is made unattractive. Such plans look expensive without being so, which is why the compiler must not wake up for them.
+ * The time zone is what the parser of instants is made for.
  */
-const PLANNER = [
+const SETTINGS = [
+  'timezone=UTC',
   'enable_seqscan=off',
   'enable_hashjoin=off',
   'enable_mergejoin=off',
@@ -72,12 +76,14 @@ function toDataSourceOptions(options: Required<PostgresOptions>): ConstructorPar
     connectTimeoutMS: options.connectTimeoutMs,
     poolErrorHandler: options.onIdleError,
     installExtensions: false,
+    logger: SILENT,
     extra: {
       keepAlive: true,
+      types: TYPE_PARSERS,
       statement_timeout: options.statementTimeoutMs,
       query_timeout: options.statementTimeoutMs + ANSWER_GRACE_MS,
       idle_in_transaction_session_timeout: options.statementTimeoutMs,
-      options: PLANNER.map((setting) => `-c ${setting}`).join(' '),
+      options: SETTINGS.map((setting) => `-c ${setting}`).join(' '),
     },
   };
 }

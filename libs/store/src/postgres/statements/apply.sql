@@ -1,20 +1,20 @@
 -- apply: writes decisions whose fence holds, with history and outbox rows (protocol §§2, 7, 9, 11).
 --
--- One array element per transition:
--- $1 id, $2 fence: version or NULL, $3 fence: attempt or NULL, $4 fence: token or NULL, $5 effects seen (JSON array) or NULL;
--- the decision: $6 state, $7 due in ms or NULL, $8 due at or NULL (neither: keep), $9 failures, $10 lapses,
--- $11 lapses in a row, $12 crashes, $13 snoozes, $14 result, $15 last error (JSON; NULL: keep, JSON null: clear),
--- $16 cancel request (keep, ask, clear), $17 outcome of the attempt that ends or NULL, $18 its error (JSON), $19 its
--- reason, $20 who reclaimed it, $21 ms from claim to start or NULL;
--- other decisions, as JSON objects with the names of the columns in `decided`, or NULL: $22 under a cancel request,
--- $23 with an effect missing, $24 both.
+-- One array element per transition: $1 id, $2 fence: version or NULL, $3 fence: attempt or NULL, $4 fence: token or
+-- NULL, $5 effects seen (JSON array) or NULL; the decision: $6 state, $7 due in ms or NULL, $8 due at or NULL (neither:
+-- keep), $9 failures, $10 lapses, $11 lapses in a row, $12 crashes, $13 snoozes, $14 result, $15 last error (JSON;
+-- NULL: keep, JSON null: clear), $16 cancel request (keep, ask, clear), $17 outcome of the attempt that ends or NULL,
+-- $18 its error (JSON), $19 its reason, $20 who reclaimed it, $21 ms from claim to start or NULL; other decisions, as
+-- JSON objects with the names of the columns in `decided`, or NULL: $22 under a cancel request, $23 with an effect
+-- missing, $24 both.
 --
--- Indexes: jobs_pkey, effects_pkey. The fence is one opaque test, or statistics that know of no running jobs would make
--- the planner walk all of them.
+-- Indexes: jobs_pkey, effects_pkey; attempts and outbox are only added to. The fence is one opaque test, or statistics
+-- that know of no running jobs would make the planner walk all of them.
 --
--- Concurrency: rows are locked in id order, so that batches never deadlock; the fence, the cancel request and the effects
--- are judged on the locked row. A row whose fence fails takes part in nothing. Whether such a transition had worked before
--- is read by the caller in a statement of its own, since the snapshot of this one is older than its locks.
+-- Concurrency: rows are locked in id order, so that batches never deadlock; the fence, the cancel request and the
+-- effects are judged on the locked row. A row whose fence fails takes part in nothing. Whether such a transition had
+-- worked before is read by the caller in a statement of its own, since the snapshot of this one is older than its
+-- locks.
 WITH locked AS MATERIALIZED (
   SELECT
     t.place, t.effects, t.state, t.due_after_ms, t.due_at, t.failures, t.lapses, t.lapses_in_row, t.crashes, t.snoozes,
@@ -40,7 +40,7 @@ WITH locked AS MATERIALIZED (
   FOR UPDATE OF j
 ),
 clock AS MATERIALIZED (SELECT deadman.clock() AS now FROM (SELECT count(*) FROM locked) AS once_locked),
-weighed AS (
+weighed AS MATERIALIZED (
   SELECT
     l.*,
     l.cancel_requested_at IS NOT NULL AS is_cancel_asked,

@@ -1,7 +1,7 @@
 -- beat: writes a worker's row, and reads back what it is believed to run and whether quarantine waits (protocol §6).
 --
--- $1 incarnation, $2 name, $3 types, $4 queues, $5 slots, $6 lapses in a row from which a job is in quarantine, $7 time in
--- quarantine, ready, that counts as waiting, in ms.
+-- $1 incarnation, $2 name, $3 types, $4 queues, $5 slots, $6 lapses in a row from which a job is in quarantine, $7 time
+-- in quarantine, ready, that counts as waiting, in ms.
 --
 -- Indexes: workers_pkey, jobs_running, jobs_lapsed.
 --

@@ -4,11 +4,12 @@
 -- $1 token, $2 worker, $3 types, $4 queues, $5 most jobs, $6 least age in ms, $7 alone, $8 lapses in a row from which a
 -- job is in quarantine.
 --
--- Indexes: jobs_by_queue, walked from its oldest ready entry in each queue; jobs_lapsed for quarantine. The branch that is
--- not wanted is not run. The types are an opaque test, or the planner might sort all jobs of a type instead.
+-- Indexes: jobs_by_queue, walked from its oldest ready entry in each queue; jobs_lapsed for quarantine; jobs_pkey for
+-- the update. The branch that is not wanted is not run. The types are an opaque test, or the planner might sort all
+-- jobs of a type instead.
 --
--- Concurrency: rows that others hold are skipped, so that it never waits and cannot deadlock. Rows locked beyond the most
--- are free again with the end of the statement.
+-- Concurrency: rows that others hold are skipped, so that it never waits and cannot deadlock. Rows locked beyond the
+-- most are free again with the end of the statement.
 WITH clock AS MATERIALIZED (SELECT deadman.clock() AS now),
 crowd AS MATERIALIZED (
   SELECT ready.id, ready.created_at

@@ -5,8 +5,8 @@
 -- Index: jobs_pkey. The condition on the rest is one opaque test, so that no other index can tempt the planner with
 -- statistics from before a burst.
 --
--- Concurrency: rows are locked in id order, so that claims never deadlock, and each is judged as it is once it is locked.
--- Nothing is skipped: a PENDING row that was passed over would look as if its ticket had been used.
+-- Concurrency: rows are locked in id order, so that claims never deadlock, and each is judged as it is once it is
+-- locked. Nothing is skipped: a PENDING row that was passed over would look as if its ticket had been used.
 WITH locked AS MATERIALIZED (
   SELECT j.id
   FROM deadman.jobs AS j

@@ -2,7 +2,7 @@
 --
 -- $1 TTL, $2 slack after a timeout, $3 grace after a cancel request, all in ms; $4 most rows.
 --
--- Indexes: jobs_running, all of it; workers_pkey.
+-- Indexes: jobs_running, all of it; workers_pkey; jobs_pkey for what is returned.
 --
 -- Concurrency: reads one snapshot and decides nothing: whoever acts on it carries the fence of the claim it saw.
 WITH clock AS MATERIALIZED (SELECT deadman.clock() AS now),

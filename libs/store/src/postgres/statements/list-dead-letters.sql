@@ -3,7 +3,8 @@
 -- $1 newest first, $2 $3 position after which the page begins, $4 types or NULL, $5 queues or NULL, $6 reasons or NULL,
 -- $7 most rows.
 --
--- Index: dead_letters_by_time, from the position on. The branch of the other order is not run.
+-- Indexes: dead_letters_by_time, from the position on; dead_letters_pkey for what is returned. The branch of the other
+-- order is not run.
 --
 -- Concurrency: reads one snapshot.
 WITH newest AS MATERIALIZED (

@@ -1,11 +1,11 @@
 -- list-jobs-by-queue: a page of jobs in the order of their creation. Used when neither tag nor type is asked for.
 --
--- $1 newest first, $2 states, $3 $4 position after which the oldest comes, $5 $6 position before which the newest comes,
--- $7 queues, or NULL for all, $8 most rows.
+-- $1 newest first, $2 states, $3 $4 position after which the oldest comes, $5 $6 position before which the newest
+-- comes, $7 queues, or NULL for all, $8 most rows.
 --
--- Indexes: jobs_by_queue, once per queue and state, so that a page costs the same however deep it is. Without a queue filter the
--- queues are found by skipping from one to the next in the same index.
--- The branch of the other order is not run. progress_pkey and workers_pkey for what is shown beside a job.
+-- Indexes: jobs_by_queue, once per queue and state, so that a page costs the same however deep it is. Without a queue
+-- filter the queues are found by skipping from one to the next in the same index. The branch of the other order is not
+-- run. jobs_pkey, progress_pkey and workers_pkey for what is shown.
 --
 -- Concurrency: reads one snapshot.
 WITH RECURSIVE names (queue) AS (

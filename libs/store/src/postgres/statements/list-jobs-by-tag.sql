@@ -1,11 +1,11 @@
 -- list-jobs-by-tag: a page of jobs in the order of their creation. Used when a tag is asked for.
 --
--- $1 newest first, $2 states, $3 $4 position after which the oldest comes, $5 $6 position before which the newest comes,
--- $7 tags, $8 types or NULL, $9 queues or NULL, $10 most rows.
+-- $1 newest first, $2 states, $3 $4 position after which the oldest comes, $5 $6 position before which the newest
+-- comes, $7 tags, $8 types or NULL, $9 queues or NULL, $10 most rows.
 --
--- Indexes: job_tags_pkey, once per tag, so that a page costs the same however deep it is. All else is an opaque test on the jobs it
--- finds.
--- The branch of the other order is not run. progress_pkey and workers_pkey for what is shown beside a job.
+-- Indexes: job_tags_pkey, once per tag, so that a page costs the same however deep it is. All else is an opaque test on
+-- the jobs it finds. The branch of the other order is not run. jobs_pkey, progress_pkey and workers_pkey for what is
+-- shown.
 --
 -- Concurrency: reads one snapshot.
 WITH newest AS MATERIALIZED (

@@ -1,11 +1,11 @@
 -- list-jobs-by-type: a page of jobs in the order of their creation. Used when a type is asked for, and no tag.
 --
--- $1 newest first, $2 states, $3 $4 position after which the oldest comes, $5 $6 position before which the newest comes,
--- $7 types, $8 queues or NULL, $9 most rows.
+-- $1 newest first, $2 states, $3 $4 position after which the oldest comes, $5 $6 position before which the newest
+-- comes, $7 types, $8 queues or NULL, $9 most rows.
 --
--- Indexes: jobs_by_type, once per type and state, so that a page costs the same however deep it is. A queue is an opaque test on
--- what it finds.
--- The branch of the other order is not run. progress_pkey and workers_pkey for what is shown beside a job.
+-- Indexes: jobs_by_type, once per type and state, so that a page costs the same however deep it is. A queue is an
+-- opaque test on what it finds. The branch of the other order is not run. jobs_pkey, progress_pkey and workers_pkey for
+-- what is shown.
 --
 -- Concurrency: reads one snapshot.
 WITH newest AS MATERIALIZED (

@@ -4,8 +4,8 @@
 --
 -- Index: none, the table has one row.
 --
--- Concurrency: scans of several reapers take the row in turn. One that waited may be a little older than the row says, and
--- never moves it back.
+-- Concurrency: scans of several reapers take the row in turn. One that waited may be a little older than the row says,
+-- and never moves it back.
 WITH clock AS MATERIALIZED (SELECT deadman.clock() AS now)
 UPDATE deadman.reaper_watch AS w
 SET

@@ -1,8 +1,10 @@
--- promote-due: moves jobs whose time has come to PENDING (protocol §10): the longest due, or those of the named that are.
+-- promote-due: moves jobs whose time has come to PENDING (protocol §10): the longest due, or those of the named that
+-- are.
 --
 -- $1 most jobs, $2 ids or NULL.
 --
--- Indexes: jobs_waiting; jobs_pkey for named ones, whose state is an opaque test. The branch that is not wanted is not run.
+-- Indexes: jobs_waiting; jobs_pkey for named ones, whose state is an opaque test. The branch that is not wanted is not
+-- run.
 --
 -- Concurrency: rows that others hold are skipped; whoever holds one is promoting it, or is ending it.
 WITH clock AS MATERIALIZED (SELECT deadman.clock() AS now),

@@ -2,8 +2,9 @@
 --
 -- $1 time SUCCEEDED and CANCELLED are kept, $2 time DEAD is kept, both in ms; $3 most jobs.
 --
--- Indexes: jobs_ended, from the longest ended in each state; the primary keys of what belongs to a job, and
--- idempotency_keys_pkey, outbox_one_row_per_death for what keeps it.
+-- Indexes: jobs_ended, from the longest ended in each state; idempotency_keys_pkey and outbox_one_row_per_death for
+-- what keeps a job; jobs_pkey, job_tags_pkey, attempts_pkey, effects_pkey, steps_pkey, progress_pkey and
+-- dead_letters_one_per_death for what goes.
 --
 -- Concurrency: rows that others hold are skipped. A job that somebody retries is held by them, or no longer ended.
 WITH clock AS MATERIALIZED (SELECT deadman.clock() AS now),

@@ -3,7 +3,7 @@
 --
 -- $1 time a key is kept after the end of its job, in ms; $2 most keys.
 --
--- Indexes: idempotency_keys_by_use, jobs_pkey.
+-- Indexes: idempotency_keys_by_use, jobs_pkey, idempotency_keys_pkey.
 --
 -- Concurrency: keys that others hold are skipped. A key that is still needed is stamped with when it was, so that it is
 -- not looked at again before it can have expired: however many there are, each pass moves on. Its job may end or be

@@ -2,11 +2,11 @@
 --
 -- $1 job ids, $2 attempts, one of each per death.
 --
--- Indexes: outbox_one_row_per_death, attempts_pkey, jobs_pkey.
+-- Indexes: outbox_one_row_per_death, outbox_pkey, attempts_pkey, jobs_pkey.
 --
--- Concurrency: the outbox rows are locked in id order, and whoever finds one records it; who waited for it finds it gone.
--- The row and its letter change places in one statement, so that a death is always in exactly one of the two. A job that
--- somebody retries in this very moment may still be recorded as dead: it was.
+-- Concurrency: the outbox rows are locked in id order, and whoever finds one records it; who waited for it finds it
+-- gone. The row and its letter change places in one statement, so that a death is always in exactly one of the two. A
+-- job that somebody retries in this very moment may still be recorded as dead: it was.
 WITH found AS MATERIALIZED (
   SELECT o.id, o.job_id, o.attempt, o.failures, o.lapses
   FROM unnest($1::uuid[], $2::integer[]) AS d (job_id, attempt)

@@ -4,7 +4,8 @@
 --
 -- Indexes: jobs_pkey, progress_pkey. The fence is an opaque test, as in `apply`.
 --
--- Concurrency: the job's row is shared in id order until the end of the statement, so that nobody settles it in between.
+-- Concurrency: the job's row is shared in id order until the end of the statement, so that nobody settles it in
+-- between.
 WITH held AS MATERIALIZED (
   SELECT j.id, u.value
   FROM unnest($1::uuid[], $2::integer[], $3::uuid[], $4::text[]) AS u (job_id, attempt, token, value)

@@ -1,15 +1,15 @@
 -- submit: stores what is new of a batch, all or none.
 --
--- $1 ids, $2 types, $3 queues, $4 payloads, $5 max attempts, $6 retry policies (JSON), $7 timeouts in ms,
--- $8 tags (array literals), $9 idempotency keys or NULL, $10 fingerprints (JSON) or NULL, $11 trace contexts or NULL,
--- $12 delays in ms or NULL, $13 instants or NULL (neither: now), $14 notice for jobs due within this many ms.
+-- $1 ids, $2 types, $3 queues, $4 payloads, $5 max attempts, $6 retry policies (JSON), $7 timeouts in ms, $8 tags
+-- (array literals), $9 idempotency keys or NULL, $10 fingerprints (JSON) or NULL, $11 trace contexts or NULL, $12
+-- delays in ms or NULL, $13 instants or NULL (neither: now), $14 notice for jobs due within this many ms.
 --
 -- Indexes: the primary keys of what it inserts.
 --
 -- Concurrency: keys are inserted in their order, so that two batches with the same keys never wait for each other in a
 -- circle. An insert that meets a key of an unfinished transaction waits for it: if that commits, the row is passed over
--- here and the caller looks up who holds the key, in a statement of its own, since this one's snapshot cannot see it; if
--- it rolls back, the key is ours. A job whose id exists is a repeated request of ours and is passed over.
+-- here and the caller looks up who holds the key, in a statement of its own, since this one's snapshot cannot see it;
+-- if it rolls back, the key is ours. A job whose id exists is a repeated request of ours and is passed over.
 WITH clock AS MATERIALIZED (SELECT deadman.clock() AS now),
 new_keys AS (
   INSERT INTO deadman.idempotency_keys (key, job_id, fingerprint, in_use_at)

@@ -3,7 +3,7 @@
 --
 -- $1 older than ms, $2 most rows, $3 first backoff in ms, $4 longest backoff in ms.
 --
--- Index: outbox_by_next_try.
+-- Indexes: outbox_by_next_try, outbox_pkey.
 --
 -- Concurrency: rows that another relay is taking, or a writer is deleting, are skipped.
 WITH clock AS MATERIALIZED (SELECT deadman.clock() AS now),

@@ -113,6 +113,16 @@ describe('Settler', () => {
     expect(runs.map((run) => jobOf(run).state)).toEqual(Array.from({ length: 50 }, () => 'SUCCEEDED'));
   });
 
+  it('writes the largest results in smaller statements', async () => {
+    const runs = await someRuns(100);
+    const result = JSON.stringify('x'.repeat(65_534));
+    await Promise.all(
+      runs.map((run) => settler.settle(run, { kind: 'succeed', result, effects: [], startedAfterMs: 1 })),
+    );
+    expect(Math.max(...applied)).toBe(64);
+    expect(runs.every((run) => jobOf(run).state === 'SUCCEEDED')).toBe(true);
+  });
+
   it('tells how long a job took from its submit to its end, and of nothing of the kind while it has not ended', async () => {
     await memory.submit([aSubmission({ id: '01900000-0000-7000-8000-000000000001' })]);
     await clock.advance(4_000);

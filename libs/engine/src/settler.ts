@@ -44,9 +44,13 @@ interface Settlement {
   readonly transition: Transition;
 }
 
-/** As many may wait as are held: the claims are bounded, so this need not refuse anything. */
+/**
+ * As many may wait as are held: the claims are bounded, so this need not refuse anything. An outcome weighs as much as its
+ * result, in UTF-16 units: the largest results go by 64 and not by 500.
+ */
 export const SETTLE_DEFAULTS: SettleOptions = {
   maxBatch: 500,
+  maxBatchWeight: 4 * 2 ** 20,
   maxWaiting: Number.POSITIVE_INFINITY,
   lingerMs: 5,
   concurrency: 2,
@@ -68,7 +72,7 @@ export class Settler {
   constructor(deps: SettlerDeps, options: SettleOptions = SETTLE_DEFAULTS) {
     this.#deps = deps;
     this.#options = options;
-    this.#batcher = new MicroBatcher((batch) => this.#flush(batch), options, deps.clock);
+    this.#batcher = new MicroBatcher((batch) => this.#flush(batch), options, deps.clock, weightOf);
   }
 
   /** Ends a run with what its attempt came to, or forgets it when the lease was lost. Never rejects. */
@@ -174,6 +178,10 @@ export class Settler {
   #report(error: unknown): void {
     this.#deps.events.emit({ kind: 'loop-failed', loop: 'settle', error });
   }
+}
+
+function weightOf({ transition: decided }: Settlement): number {
+  return decided.decision.result?.length ?? 0;
 }
 
 /**

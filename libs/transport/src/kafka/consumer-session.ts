@@ -1,0 +1,319 @@
+import type { Clock } from '@deadman/domain';
+import type { Consumer, ConsumerGroupJoinEvent, EachBatchPayload, Offsets } from 'kafkajs';
+import type { KafkaClient } from './kafka-client.js';
+import type { ResolvedOptions } from './kafka-options.js';
+import type { KafkaTransportListener } from './kafka-transport-listener.js';
+import type { Delivery, MessageReceiver } from './message-receiver.js';
+import { OffsetLedger } from './offset-ledger.js';
+import { bounded } from './within.js';
+
+/** Bytes of one partition in one fetch: some thousand ids. What a full receiver refuses is fetched again, so it is not much. */
+const BYTES_PER_PARTITION = 64 * 1024;
+
+/** Pause before a receiver that told of room, and took nothing then, is believed again. Milliseconds. */
+const FRUITLESS_PAUSE_MS = 100;
+
+/** kafkajs ends a session after these; the session's owner then makes another. Milliseconds. */
+const RETRY = { initialRetryTime: 100, maxRetryTime: 1_000, factor: 0.2, multiplier: 2, retries: 10 } as const;
+
+export interface ConsumerSessionDeps {
+  readonly topic: string;
+  readonly groupId: string;
+  readonly client: KafkaClient;
+  readonly receiver: MessageReceiver;
+  readonly clock: Clock;
+  readonly listener: KafkaTransportListener;
+}
+
+type CommitOffsets = (offsets: Offsets) => Promise<void>;
+
+/**
+ * One life of a kafkajs consumer, from its connection until it crashes or leaves. It hands over what is fetched, holds
+ * partitions while the receiver is full, and commits what the ledger says.
+ *
+ * kafkajs runs on its own in between, and this class relies on no more than its events and its `eachBatch`:
+ * - it beats only between fetches, so that a batch must end at once, or beat by itself;
+ * - a partition that was paused stays so when it goes and comes back (its issue #1720), so that an assignment resumes all;
+ * - its own `commitOffsets` repeats a refused commit, by then with the next generation's name on the old generation's
+ *   offsets (#1046), so that commits go through the batch's function, which tries once.
+ */
+export class ConsumerSession {
+  readonly #deps: ConsumerSessionDeps;
+  readonly #options: ResolvedOptions;
+  readonly #ledger: OffsetLedger;
+  readonly #consumer: Consumer;
+  readonly #stopping = new AbortController();
+  readonly #batches = new Set<Promise<void>>();
+  readonly #held = new Set<number>();
+  readonly #ended: Promise<unknown>;
+  #end!: (error: unknown) => void;
+  #starting: Promise<void> = Promise.resolve();
+  #committing: Promise<void> | null = null;
+  #commitOffsets: CommitOffsets | null = null;
+  #isJoined = false;
+  #isWaiting = false;
+  #isFruitless = false;
+  #isAbandoned = false;
+  #heardAtMs: number;
+  #fetchedAtMs: number;
+
+  constructor(deps: ConsumerSessionDeps, options: ResolvedOptions) {
+    this.#deps = deps;
+    this.#options = options;
+    const { clock, listener, topic } = deps;
+    this.#heardAtMs = this.#fetchedAtMs = clock.monotonicMs();
+    this.#ended = new Promise((resolve) => (this.#end = resolve));
+    this.#ledger = new OffsetLedger(
+      { offsetHoldMs: options.timings.offsetHoldMs, maxTracked: options.maxTracked },
+      {
+        staleDropped: (count) => listener.on({ kind: 'stale-commit-dropped', topic, count }),
+        offsetsLetGo: (count) => listener.on({ kind: 'offsets-let-go', topic, count }),
+      },
+    );
+    this.#consumer = this.#createConsumer();
+    this.#listen();
+  }
+
+  /** Resolves with what ended the session, when it ends by itself. */
+  get ended(): Promise<unknown> {
+    return this.#ended;
+  }
+
+  /** Since when nothing was heard of the group or, while no batch is under way, nothing was fetched. */
+  get silentSinceMs(): number {
+    return this.#batches.size > 0 ? this.#heardAtMs : Math.min(this.#heardAtMs, this.#fetchedAtMs);
+  }
+
+  get isJoined(): boolean {
+    return this.#isJoined;
+  }
+
+  /** Connects, joins the group and begins to deliver. What fails is told by `ended`. */
+  start(): void {
+    this.#starting = this.#run().catch((error: unknown) => this.#end(error));
+    this.#scheduleCommit();
+  }
+
+  /** Hands over nothing more and waits for the batches under way, but stays in the group. */
+  async pause(): Promise<void> {
+    this.#stopping.abort();
+    this.#tryTo(() => this.#consumer.pause([{ topic: this.#deps.topic }]));
+    await Promise.all(this.#batches);
+  }
+
+  /** Commits what is settled and leaves the group, within the limit for it. */
+  async close(): Promise<void> {
+    await bounded(this.#deps.clock, this.#options.timings.closeLimitMs, this.#leave());
+    this.abandon();
+  }
+
+  /** Cuts its connections. What settles from now on moves no offset. */
+  abandon(): void {
+    this.#stopping.abort();
+    this.#isAbandoned = true;
+    this.#isJoined = false;
+    this.#ledger.assign([]);
+    this.#deps.client.cut();
+    void this.#consumer.disconnect().catch(() => undefined);
+  }
+
+  #createConsumer(): Consumer {
+    const { sessionTimeoutMs, heartbeatMs, rebalanceTimeoutMs, fetchWaitMs } = this.#options.timings;
+    return this.#deps.client.kafka.consumer({
+      groupId: this.#deps.groupId,
+      sessionTimeout: sessionTimeoutMs,
+      heartbeatInterval: heartbeatMs,
+      rebalanceTimeout: rebalanceTimeoutMs,
+      maxWaitTimeInMs: fetchWaitMs,
+      maxBytesPerPartition: BYTES_PER_PARTITION,
+      allowAutoTopicCreation: false,
+      retry: { ...RETRY, restartOnFailure: () => Promise.resolve(false) },
+    });
+  }
+
+  #listen(): void {
+    const { events } = this.#consumer;
+    this.#consumer.on(events.CONNECT, () => this.#hear());
+    this.#consumer.on(events.HEARTBEAT, () => this.#hear());
+    this.#consumer.on(events.FETCH, () => this.#fetched());
+    this.#consumer.on(events.REBALANCING, () => this.#onRebalancing());
+    this.#consumer.on(events.GROUP_JOIN, (event) => this.#onJoined(event));
+    this.#consumer.on(events.CRASH, ({ payload }) => this.#end(payload.error));
+    this.#consumer.on(events.STOP, () => this.#end(new Error('The consumer has stopped')));
+  }
+
+  #hear(): void {
+    this.#heardAtMs = this.#deps.clock.monotonicMs();
+  }
+
+  #fetched(): void {
+    this.#fetchedAtMs = this.#deps.clock.monotonicMs();
+  }
+
+  async #run(): Promise<void> {
+    const { topic } = this.#deps;
+    await this.#consumer.connect();
+    await this.#consumer.subscribe({ topics: [topic], fromBeginning: true });
+    await this.#consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      partitionsConsumedConcurrently: this.#options.partitions,
+      eachBatch: (payload) => this.#onBatch(payload),
+    });
+  }
+
+  /** The last moment at which the old generation may commit: the group waits until all its members have joined again. */
+  #onRebalancing(): void {
+    void this.#commitNow();
+    this.#isJoined = false;
+    this.#deps.listener.on({ kind: 'rebalance-began', topic: this.#deps.topic });
+  }
+
+  #onJoined({ payload }: ConsumerGroupJoinEvent): void {
+    const { topic, listener } = this.#deps;
+    const partitions = payload.memberAssignment[topic] ?? [];
+    this.#hear();
+    this.#fetched();
+    this.#ledger.assign(partitions);
+    this.#isJoined = true;
+    this.#held.clear();
+    const isStopping = this.#stopping.signal.aborted;
+    this.#tryTo(() => (isStopping ? this.#consumer.pause([{ topic }]) : this.#consumer.resume([{ topic }])));
+    listener.on({ kind: 'partitions-assigned', topic, partitions });
+  }
+
+  async #onBatch(payload: EachBatchPayload): Promise<void> {
+    this.#commitOffsets = (offsets) => payload.commitOffsetsIfNecessary(offsets);
+    if (this.#stopping.signal.aborted || payload.isStale()) return;
+    const batch = this.#deliver(payload);
+    this.#batches.add(batch);
+    await batch.finally(() => this.#batches.delete(batch));
+    this.#fetched();
+  }
+
+  async #deliver(payload: EachBatchPayload): Promise<void> {
+    const { batch } = payload;
+    const { partition } = batch;
+    this.#noticeNewLog(partition, BigInt(batch.highWatermark));
+    const { generation } = this.#ledger;
+    let last: string | null = null;
+    const deliveries = batch.messages.map(({ value, offset }): Delivery => ({
+      value,
+      accept: (message) => {
+        this.#ledger.track(generation, partition, BigInt(offset), message, this.#deps.clock.monotonicMs());
+        last = offset;
+      },
+    }));
+    const isTaken = await this.#take(deliveries, () => payload.heartbeat());
+    if (generation !== this.#ledger.generation) return;
+    if (last !== null) payload.resolveOffset(last);
+    this.#isFruitless &&= last === null;
+    this.#tellLag(partition, BigInt(batch.highWatermark), BigInt(last ?? batch.firstOffset() ?? 0));
+    if (!isTaken) this.#hold(partition);
+  }
+
+  /** A receiver that hands over and returns needs no beat in between. */
+  #take(deliveries: readonly Delivery[], heartbeat: () => Promise<void>): boolean | Promise<boolean> {
+    const taken = this.#deps.receiver.take(deliveries);
+    return typeof taken === 'boolean' ? taken : this.#beatDuring(taken, heartbeat);
+  }
+
+  async #beatDuring(taken: Promise<boolean>, heartbeat: () => Promise<void>): Promise<boolean> {
+    const { clock } = this.#deps;
+    const { heartbeatMs, handlingLimitMs } = this.#options.timings;
+    const done = new AbortController();
+    const beatUntilMs = clock.monotonicMs() + handlingLimitMs;
+    const beat = async (): Promise<void> => {
+      while (!done.signal.aborted && clock.monotonicMs() < beatUntilMs) {
+        await clock.sleep(heartbeatMs / 2, done.signal);
+        // That the group joins again is learned after the batch.
+        if (!done.signal.aborted) await heartbeat().catch(() => undefined);
+      }
+    };
+    void beat();
+    return taken.finally(() => done.abort());
+  }
+
+  /** A log that ends before what was committed of it is another one: the topic was made anew. */
+  #noticeNewLog(partition: number, end: bigint): void {
+    if (end < (this.#ledger.committed(partition) ?? 0n)) this.#ledger.restart(partition);
+  }
+
+  #tellLag(partition: number, end: bigint, last: bigint): void {
+    const { topic, listener } = this.#deps;
+    listener.on({ kind: 'partition-lag', topic, partition, lag: Number(end - last - 1n) });
+  }
+
+  /** What is not taken lies at the broker meanwhile, so that memory stays flat. */
+  #hold(partition: number): void {
+    const { topic, listener } = this.#deps;
+    this.#held.add(partition);
+    this.#tryTo(() => this.#consumer.pause([{ topic, partitions: [partition] }]));
+    listener.on({ kind: 'partition-held', topic, partition });
+    if (!this.#isWaiting) void this.#resumeWhenReady();
+  }
+
+  async #resumeWhenReady(): Promise<void> {
+    const { topic, receiver, clock } = this.#deps;
+    const { signal } = this.#stopping;
+    this.#isWaiting = true;
+    if (this.#isFruitless) await clock.sleep(FRUITLESS_PAUSE_MS, signal);
+    await receiver.whenReady(signal);
+    this.#isWaiting = false;
+    this.#isFruitless = true;
+    if (signal.aborted || this.#held.size === 0) return;
+    const partitions = [...this.#held];
+    this.#held.clear();
+    this.#tryTo(() => this.#consumer.resume([{ topic, partitions }]));
+  }
+
+  #scheduleCommit(): void {
+    this.#deps.clock.setTimer(this.#options.timings.commitEveryMs, () => {
+      if (this.#isAbandoned) return;
+      void this.#commit().then(() => this.#scheduleCommit());
+    });
+  }
+
+  /**
+   * Commits in a turn of the event loop of its own. kafkajs takes on a new generation and tells of it a few promises
+   * later, all in one turn; a commit in between would carry the new generation's name and the old one's offsets.
+   */
+  #commit(): Promise<void> {
+    this.#committing ??= new Promise<void>((resolve) => {
+      setImmediate(() => resolve(this.#isJoined ? this.#commitNow() : undefined));
+    }).finally(() => (this.#committing = null));
+    return this.#committing;
+  }
+
+  async #commitNow(): Promise<void> {
+    const { topic, clock, listener } = this.#deps;
+    const plan = this.#ledger.plan(clock.monotonicMs());
+    if (plan.offsets.length === 0 || this.#commitOffsets === null) return;
+    const partitions = plan.offsets.map(({ partition, offset }) => ({ partition, offset: offset.toString() }));
+    try {
+      await this.#commitOffsets({ topics: [{ topic, partitions }] });
+      this.#ledger.confirm(plan);
+      const offsets = new Map(plan.offsets.map(({ partition, offset }) => [partition, offset]));
+      listener.on({ kind: 'offsets-committed', topic, offsets });
+    } catch (error) {
+      listener.on({ kind: 'commit-failed', topic, error });
+    }
+  }
+
+  /** A consumer that is stopped while it starts would go on afterwards (kafkajs's issues #967, #1639). */
+  async #leave(): Promise<void> {
+    await this.pause();
+    await this.#starting;
+    await this.#commit();
+    await this.#consumer.disconnect();
+  }
+
+  /** kafkajs throws when it does not run at the moment; then there is nothing to pause or to resume. */
+  #tryTo(act: () => void): void {
+    try {
+      act();
+    } catch {
+      return;
+    }
+  }
+}

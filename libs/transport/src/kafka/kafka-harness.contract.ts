@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { SystemClock, SystemIds, SystemRandom } from '@deadman/config';
+import { Stack } from '@deadman/stack';
+import { RecordingEvents } from '@deadman/testing';
+import type { KafkaTransportOptions } from './kafka-options.js';
+import type { KafkaTransportDeps } from './kafka-deps.js';
+import type { KafkaTransportEvent } from './kafka-transport-listener.js';
+import { KafkaTransport } from './kafka-transport.js';
+
+/** Where a project's tests find a broker when nobody has named one. It is left running for the next time. */
+const SHARED_STACK = fileURLToPath(new URL('../../../../.deadman/test', import.meta.url));
+
+/** A broker that tests share: each keeps to topics of its own. */
+export async function sharedBrokers(): Promise<readonly string[]> {
+  const given = process.env['KAFKA_BROKERS'];
+  if (given) return given.split(',');
+  const { url } = await new Stack({ dataDir: SHARED_STACK }).start('kafka');
+  return [url];
+}
+
+/** A broker of its own, for a test that ends it. */
+export class OwnBroker {
+  readonly #dataDir = mkdtempSync(join(tmpdir(), 'deadman-kafka-'));
+  readonly #stack = new Stack({ dataDir: this.#dataDir });
+
+  /** Starts it, with what it had before, on the port it had before. */
+  async start(): Promise<string> {
+    return (await this.#stack.start('kafka')).url;
+  }
+
+  /** As a power cut would. */
+  async kill(): Promise<void> {
+    await this.#stack.kill('kafka');
+  }
+
+  async wipe(): Promise<void> {
+    await this.#stack.wipe('kafka');
+  }
+
+  async destroy(): Promise<void> {
+    await this.#stack.wipe('kafka');
+    rmSync(this.#dataDir, { recursive: true, force: true });
+  }
+}
+
+type Kind = KafkaTransportEvent['kind'];
+
+/** A transport whose events are kept. */
+export class ObservedTransport extends KafkaTransport {
+  readonly seen: readonly KafkaTransportEvent[];
+  readonly events: RecordingEvents;
+  readonly fatal: readonly unknown[];
+
+  constructor(options: KafkaTransportOptions, deps: Partial<KafkaTransportDeps> = {}) {
+    const seen: KafkaTransportEvent[] = [];
+    const fatal: unknown[] = [];
+    const events = new RecordingEvents();
+    const listener = { on: (event: KafkaTransportEvent): void => void seen.push(event) };
+    const onFatal = (error: unknown): void => void fatal.push(error);
+    super({ clock: new SystemClock(), random: new SystemRandom(), events, listener, onFatal, ...deps }, options);
+    this.seen = seen;
+    this.events = events;
+    this.fatal = fatal;
+  }
+
+  of<K extends Kind>(kind: K): readonly Extract<KafkaTransportEvent, { kind: K }>[] {
+    return this.seen.filter((event): event is Extract<KafkaTransportEvent, { kind: K }> => event.kind === kind);
+  }
+
+  /** The partitions that its consumers have, by topic. */
+  get owned(): ReadonlyMap<string, readonly number[]> {
+    return new Map(this.of('partitions-assigned').map(({ topic, partitions }) => [topic, partitions]));
+  }
+}
+
+/** A prefix for topics that nobody used before. */
+export function freshPrefix(): string {
+  return `t${new SystemIds().random().slice(0, 8)}.`;
+}

@@ -1,0 +1,79 @@
+import { DeadmanError } from '@deadman/domain';
+import type { Clock } from '@deadman/domain';
+import type { Admin } from 'kafkajs';
+import { isNotServed } from './kafka-errors.js';
+
+/** The most copies that a topic gets by default; one broker holds one. */
+const DEFAULT_REPLICAS = 3;
+
+/** How long brokers may take to create a topic and choose its leaders. Milliseconds. */
+const CREATE_LIMIT_MS = 10_000;
+
+/** Pause before the leaders of a topic are asked again. Milliseconds. */
+const ASK_AGAIN_MS = 50;
+
+export interface TopicPlan {
+  readonly topics: readonly string[];
+  readonly partitions: number;
+  /** Null: three, or one per broker when there are fewer. */
+  readonly replicationFactor: number | null;
+}
+
+/**
+ * Creates the topics that are missing and checks the others; returns the names of those it created. Safe for many services
+ * at once: a topic that another creates meanwhile is one that exists. Resolves when all partitions are served, which is
+ * some milliseconds later than that they exist; a message sent in between would be refused.
+ *
+ * An existing topic is never changed. Every sender computes a job's partition from the same number, so a topic with fewer
+ * partitions than that throws `configuration-invalid`: some jobs would have none. More are fine, the last ones stay empty;
+ * so whoever wants more partitions adds them to the topic first and to the configuration of all services after.
+ */
+export async function ensureTopics(admin: Admin, plan: TopicPlan, clock: Clock): Promise<readonly string[]> {
+  const existing = new Set(await admin.listTopics());
+  const created: string[] = [];
+  for (const topic of plan.topics) {
+    if (!existing.has(topic) && (await createTopic(admin, topic, plan))) created.push(topic);
+  }
+  await checkPartitions(admin, plan);
+  for (const topic of plan.topics) await untilServed(admin, topic, clock);
+  return created;
+}
+
+/** False when somebody else was first. */
+async function createTopic(admin: Admin, topic: string, plan: TopicPlan): Promise<boolean> {
+  const replicationFactor = plan.replicationFactor ?? (await defaultReplicas(admin));
+  return admin.createTopics({
+    topics: [{ topic, numPartitions: plan.partitions, replicationFactor }],
+    timeout: CREATE_LIMIT_MS,
+  });
+}
+
+async function defaultReplicas(admin: Admin): Promise<number> {
+  const { brokers } = await admin.describeCluster();
+  return Math.max(1, Math.min(DEFAULT_REPLICAS, brokers.length));
+}
+
+async function checkPartitions(admin: Admin, { topics, partitions: wanted }: TopicPlan): Promise<void> {
+  const { topics: found } = await admin.fetchTopicMetadata({ topics: [...topics] });
+  const faults = found
+    .filter(({ partitions }) => partitions.length < wanted)
+    .map(({ name, partitions }) => `topic ${name} has ${partitions.length} partitions where ${wanted} are configured`);
+  if (faults.length === 0) return;
+  throw new DeadmanError(
+    'configuration-invalid',
+    `${faults.join('; ')}. Add partitions to the topic, or configure its number in every service.`,
+  );
+}
+
+async function untilServed(admin: Admin, topic: string, clock: Clock): Promise<void> {
+  const giveUpAtMs = clock.monotonicMs() + CREATE_LIMIT_MS;
+  for (;;) {
+    try {
+      await admin.fetchTopicOffsets(topic);
+      return;
+    } catch (error) {
+      if (!isNotServed(error) || clock.monotonicMs() >= giveUpAtMs) throw error;
+    }
+    await clock.sleep(ASK_AGAIN_MS);
+  }
+}

@@ -21,7 +21,7 @@ export function readBatch(
   const values = (body.value as { jobs?: unknown } | null | undefined)?.jobs;
   const jobs = batchMembers(text).findLast(({ name }) => name === 'jobs');
   if (jobs === undefined || !Array.isArray(values)) return [];
-  return elementsOf(text, jobs.start).map(({ start }, index) => {
+  return elementsOf(text, jobs.start).map((start, index) => {
     const pointer = `/jobs/${index}`;
     const value: unknown = values[index];
     const checked = checkSchema(CreateBatchJob, value, { in: 'body', pointer });

@@ -1,5 +1,14 @@
-import { decodeString, elementsOf, isArrayAt, isObjectAt, isStringAt, membersOf, skipSpace } from './json-text.js';
-import type { Member } from './json-text.js';
+import {
+  decodeString,
+  endOfString,
+  endOfValue,
+  isArrayAt,
+  isObjectAt,
+  isStringAt,
+  skipSpace,
+  walkElements,
+  walkMembers,
+} from './json-text.js';
 
 /**
  * The same text for JSON that says the same thing: white space is dropped, members are sorted by name, strings are
@@ -8,24 +17,39 @@ import type { Member } from './json-text.js';
  * order. Recursive: the caller has limited the depth.
  */
 export function canonicalJson(text: string): string {
-  return canonicalAt(text, skipSpace(text, 0), text.trimEnd().length);
+  const parts: string[] = [];
+  write(text, skipSpace(text, 0), parts);
+  return parts.join('');
 }
 
-function canonicalAt(text: string, start: number, end: number): string {
-  if (isObjectAt(text, start)) return canonicalObject(text, start);
-  if (isArrayAt(text, start)) {
-    return `[${elementsOf(text, start)
-      .map((element) => canonicalAt(text, element.start, element.end))
-      .join()}]`;
-  }
-  return isStringAt(text, start) ? JSON.stringify(decodeString(text, start, end)) : text.slice(start, end);
+/** Appends the canonical form of the value that begins at `at`, and returns where the value ends. */
+function write(text: string, at: number, parts: string[]): number {
+  if (isObjectAt(text, at)) return writeObject(text, at, parts);
+  if (isArrayAt(text, at)) return writeArray(text, at, parts);
+  const end = isStringAt(text, at) ? endOfString(text, at) : endOfValue(text, at);
+  parts.push(isStringAt(text, at) ? JSON.stringify(decodeString(text, at, end)) : text.slice(at, end));
+  return end;
 }
 
-function canonicalObject(text: string, start: number): string {
-  const members = membersOf(text, start).toSorted(byName);
-  return `{${members.map(({ name, start, end }) => `${JSON.stringify(name)}:${canonicalAt(text, start, end)}`).join()}}`;
+function writeArray(text: string, at: number, parts: string[]): number {
+  parts.push('[');
+  const end = walkElements(text, at, (start, index) => {
+    if (index > 0) parts.push(',');
+    return write(text, start, parts);
+  });
+  parts.push(']');
+  return end;
 }
 
-function byName(left: Member, right: Member): number {
-  return left.name < right.name ? -1 : left.name > right.name ? 1 : 0;
+function writeObject(text: string, at: number, parts: string[]): number {
+  const members: { readonly name: string; readonly value: string }[] = [];
+  const end = walkMembers(text, at, (name, start) => {
+    const inner: string[] = [];
+    const innerEnd = write(text, start, inner);
+    members.push({ name, value: inner.join('') });
+    return innerEnd;
+  });
+  members.sort((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0));
+  parts.push(`{${members.map(({ name, value }) => `${JSON.stringify(name)}:${value}`).join()}}`);
+  return end;
 }

@@ -4,14 +4,11 @@
  * `JSON.parse` gives values without their places in the text.
  */
 
-/** A value's place in the text: from its first character up to, not including, `end`. */
-export interface Span {
+/** A member's name, and its value's place in the text: from its first character up to, not including, `end`. */
+export interface Member {
+  readonly name: string;
   readonly start: number;
   readonly end: number;
-}
-
-export interface Member extends Span {
-  readonly name: string;
 }
 
 const QUOTE = 0x22;
@@ -69,33 +66,54 @@ function endOfLiteral(text: string, at: number): number {
   return text.length;
 }
 
-/** The members of the object that opens at `at`, in the order of the text, repeated names included. */
-export function membersOf(text: string, at: number): readonly Member[] {
-  const members: Member[] = [];
+/**
+ * Goes through the members of the object that opens at `at`. `visit` is given a name and where its value begins, and says
+ * where that ends, so that a walk into the depth passes each character once. Returns the index after the object.
+ */
+export function walkMembers(text: string, at: number, visit: (name: string, start: number) => number): number {
   let index = skipSpace(text, at + 1);
   while (text.charCodeAt(index) !== CLOSE_BRACE) {
     const nameEnd = endOfString(text, index);
-    const name = decodeString(text, index, nameEnd);
     const start = skipSpace(text, skipSpace(text, nameEnd) + 1);
+    index = nextPart(text, visit(decodeString(text, index, nameEnd), start));
+  }
+  return index + 1;
+}
+
+/** The same for the elements of an array. */
+export function walkElements(text: string, at: number, visit: (start: number, index: number) => number): number {
+  let index = skipSpace(text, at + 1);
+  for (let count = 0; text.charCodeAt(index) !== CLOSE_BRACKET; count += 1) {
+    index = nextPart(text, visit(index, count));
+  }
+  return index + 1;
+}
+
+/** Where the next member or element begins, or the closing bracket stands. */
+function nextPart(text: string, end: number): number {
+  const index = skipSpace(text, end);
+  return text.charCodeAt(index) === COMMA ? skipSpace(text, index + 1) : index;
+}
+
+/** The members of the object that opens at `at`, in the order of the text, repeated names included. */
+export function membersOf(text: string, at: number): readonly Member[] {
+  const members: Member[] = [];
+  walkMembers(text, at, (name, start) => {
     const end = endOfValue(text, start);
     members.push({ name, start, end });
-    index = skipSpace(text, end);
-    if (text.charCodeAt(index) === COMMA) index = skipSpace(text, index + 1);
-  }
+    return end;
+  });
   return members;
 }
 
-/** The elements of the array that opens at `at`. */
-export function elementsOf(text: string, at: number): readonly Span[] {
-  const elements: Span[] = [];
-  let start = skipSpace(text, at + 1);
-  while (text.charCodeAt(start) !== CLOSE_BRACKET) {
-    const end = endOfValue(text, start);
-    elements.push({ start, end });
-    start = skipSpace(text, end);
-    if (text.charCodeAt(start) === COMMA) start = skipSpace(text, start + 1);
-  }
-  return elements;
+/** Where the elements of the array that opens at `at` begin. */
+export function elementsOf(text: string, at: number): readonly number[] {
+  const starts: number[] = [];
+  walkElements(text, at, (start) => {
+    starts.push(start);
+    return endOfValue(text, start);
+  });
+  return starts;
 }
 
 /** What the string from `start` to `end`, quotes included, stands for. */

@@ -3,13 +3,14 @@ import type { UnstorableReason } from '@deadman/domain';
 import { pointTo } from './json-pointer.js';
 import {
   decodeString,
-  elementsOf,
   endOfString,
+  endOfValue,
   isArrayAt,
   isObjectAt,
   isStringAt,
-  membersOf,
   skipSpace,
+  walkElements,
+  walkMembers,
 } from './json-text.js';
 
 export interface UnstorableText {
@@ -32,19 +33,25 @@ export function findUnstorable(text: string, pointer: string): readonly Unstorab
   return found;
 }
 
-function visit(text: string, at: number, pointer: string, found: UnstorableText[]): void {
-  if (found.length >= MOST) return;
+/** Looks into the value that begins at `at`, and returns where it ends. */
+function visit(text: string, at: number, pointer: string, found: UnstorableText[]): number {
   if (isStringAt(text, at)) {
-    note(decodeString(text, at, endOfString(text, at)), pointer, found);
-  } else if (isArrayAt(text, at)) {
-    elementsOf(text, at).forEach(({ start }, index) => visit(text, start, pointTo(pointer, index), found));
-  } else if (isObjectAt(text, at)) {
-    for (const { name, start } of membersOf(text, at)) {
+    const end = endOfString(text, at);
+    note(decodeString(text, at, end), pointer, found);
+    return end;
+  }
+  if (found.length >= MOST) return endOfValue(text, at);
+  if (isArrayAt(text, at)) {
+    return walkElements(text, at, (start, index) => visit(text, start, pointTo(pointer, index), found));
+  }
+  if (isObjectAt(text, at)) {
+    return walkMembers(text, at, (name, start) => {
       const inner = pointTo(pointer, name);
       note(name, inner, found);
-      visit(text, start, inner, found);
-    }
+      return visit(text, start, inner, found);
+    });
   }
+  return endOfValue(text, at);
 }
 
 function note(value: string, pointer: string, found: UnstorableText[]): void {

@@ -19,12 +19,15 @@ export class ProblemFilter implements ExceptionFilter {
     if (!reply.sent) Answer.problem(problem, request.id).sendTo(reply);
   }
 
-  /** What is the client's to mend is no matter for the log; what is ours is, with the id that the client was told. */
+  /**
+   * What is the client's to mend is no matter for the log; what is ours is, with the id that the client was told. An
+   * outage is told by health and counted by metrics, and a line for every request of it would help nobody.
+   */
   #log(problem: Problem, requestId: string): void {
     if (problem.status < 500) return;
     const { cause } = problem;
     const text = `${problem.code} (request ${requestId}): ${cause instanceof Error ? cause.message : 'no error given'}`;
     if (problem.status === 500) this.#logger.error(text, cause instanceof Error ? cause.stack : undefined);
-    else this.#logger.warn(text);
+    else this.#logger.debug(text);
   }
 }

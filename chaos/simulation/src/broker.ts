@@ -1,5 +1,6 @@
-import type { DeathHandler, DeathNotice, OutboxEntry, Ticket, TicketSink } from '@deadman/domain';
+import type { DeathHandler, DeathNotice, OutboxEntry, Subscription, Ticket, TicketSink } from '@deadman/domain';
 import type { Kernel } from './kernel.js';
+import type { Network } from './network.js';
 import type { Process } from './process.js';
 import type { Situations } from './situations.js';
 
@@ -8,27 +9,38 @@ const PARTITIONS = 4;
 const SESSION_MS = 6_000;
 /** How long a rebalance stops everybody. Milliseconds. */
 const REBALANCE_MS = 300;
-const POLL_MS = 20;
-const COMMIT_MS = 500;
+/** Time between two heartbeats of a member, each of which commits its offsets. Milliseconds. */
+const BEAT_MS = 500;
 const REDELIVER_DEATHS_MS = 1_000;
 
-type TicketMessage = { readonly queue: string; readonly jobIds: readonly string[] };
+interface TicketMessage {
+  readonly queue: string;
+  readonly jobIds: readonly string[];
+}
 
 interface Partition {
-  messages: TicketMessage[];
+  readonly messages: TicketMessage[];
   committed: number;
   /** Where the present owner reads on. */
   position: number;
   owner: Member | null;
-  /** Offsets of which every job is done, at or above the committed one. */
+  /** Offsets of which every job is done, and since when the others are out, at or above the committed one. */
   readonly done: Set<number>;
+  readonly outSinceMs: Map<number, number>;
 }
 
 interface Member {
   readonly process: Process;
   readonly sink: TicketSink;
   lastSeenMs: number;
+  isPaused: boolean;
   isLeaving: boolean;
+  isFetching: boolean;
+}
+
+interface Recorder {
+  readonly process: Process;
+  readonly handler: DeathHandler;
 }
 
 /**
@@ -38,17 +50,22 @@ interface Member {
  */
 export class Broker {
   readonly #kernel: Kernel;
+  readonly #network: Network;
   readonly #situations: Situations;
+  readonly #offsetHoldMs: number;
   readonly #members = new Set<Member>();
-  readonly #recorders = new Set<{ process: Process; handler: DeathHandler }>();
+  readonly #recorders = new Set<Recorder>();
   #partitions = newPartitions();
   #deaths: DeathNotice[] = [];
   #generation = 0;
   #isBusyWithDeaths = false;
 
-  constructor(kernel: Kernel, situations: Situations) {
+  constructor(kernel: Kernel, network: Network, situations: Situations, offsetHoldMs: number) {
     this.#kernel = kernel;
+    this.#network = network;
     this.#situations = situations;
+    this.#offsetHoldMs = offsetHoldMs;
+    this.#watchSessions();
   }
 
   append(entry: OutboxEntry): void {
@@ -58,76 +75,99 @@ export class Broker {
     }
     for (const [number, partition] of this.#partitions.entries()) {
       const jobIds = entry.jobIds.filter((jobId) => partitionOf(jobId) === number);
-      if (jobIds.length > 0) partition.messages.push({ queue: entry.queue, jobIds });
+      if (jobIds.length === 0) continue;
+      partition.messages.push({ queue: entry.queue, jobIds });
+      if (partition.owner !== null) this.#fetchSoon(partition.owner);
     }
   }
 
-  join(process: Process, sink: TicketSink): { leave: () => void } {
-    const member: Member = { process, sink, lastSeenMs: this.#kernel.nowMs, isLeaving: false };
-    this.#members.add(member);
-    this.rebalance();
-    this.#poll(member);
+  /** Resolves at once, whether the broker can be reached or not, as the real one does: a member joins when it can. */
+  join(process: Process, sink: TicketSink): Subscription {
+    const member = { process, sink, lastSeenMs: 0, isPaused: false, isLeaving: false, isFetching: false };
+    this.#beat(member);
     return {
-      leave: () => {
-        member.isLeaving = true;
-        this.#commit(member);
-        this.#members.delete(member);
-        this.rebalance();
-      },
+      pause: async () => void (member.isPaused = true),
+      close: async () => this.#leave(member),
     };
   }
 
-  record(process: Process, handler: DeathHandler): { leave: () => void } {
+  record(process: Process, handler: DeathHandler): Subscription {
     const recorder = { process, handler };
     this.#recorders.add(recorder);
     this.#deliverDeaths();
-    return { leave: () => void this.#recorders.delete(recorder) };
+    const leave = async (): Promise<void> => void this.#recorders.delete(recorder);
+    return { pause: leave, close: leave };
   }
 
   /** Everybody stops, and the partitions are dealt to whoever is thought to live. */
   rebalance(): void {
     this.#generation += 1;
     this.#situations.count('rebalance');
-    for (const partition of this.#partitions) this.#take(partition, null);
+    for (const partition of this.#partitions) take(partition, null);
     const generation = this.#generation;
     this.#kernel.after(REBALANCE_MS, () => {
       if (generation === this.#generation) this.#deal();
     });
   }
 
-  /** Forgets every message and offset, and the group with them. */
+  /** Forgets every message and offset, and the group with them. Members find out by themselves. */
   wipe(): void {
+    this.#generation += 1;
     this.#partitions = newPartitions();
     this.#deaths = [];
-    this.rebalance();
+    this.#members.clear();
+  }
+
+  /** After an absence sessions count anew. */
+  onReturn(): void {
+    for (const member of this.#members) member.lastSeenMs = this.#kernel.nowMs;
+    this.#deliverDeaths();
   }
 
   #deal(): void {
     const members = [...this.#members];
     for (const [number, partition] of this.#partitions.entries()) {
-      this.#take(partition, members[number % Math.max(1, members.length)] ?? null);
+      take(partition, members[number % Math.max(1, members.length)] ?? null);
     }
+    for (const member of members) this.#fetchSoon(member);
   }
 
-  #take(partition: Partition, owner: Member | null): void {
-    partition.owner = owner;
-    partition.position = partition.committed;
-    partition.done.clear();
-  }
-
-  /** A member's loop: fetch, hand over, heartbeat. It stands still with its process, and its session with it. */
-  #poll(member: Member): void {
+  /** A member's heartbeat stands still with its process, and its session with it. */
+  #beat(member: Member): void {
     if (member.isLeaving) return;
-    member.lastSeenMs = this.#kernel.nowMs;
-    this.#expire();
-    for (const partition of this.#partitions) if (partition.owner === member) this.#deliver(partition, member);
-    if (Math.floor(this.#kernel.nowMs / COMMIT_MS) !== Math.floor((this.#kernel.nowMs - POLL_MS) / COMMIT_MS)) {
-      this.#commit(member);
+    if (this.#network.reaches(member.process, 'kafka')) {
+      if (!this.#members.has(member)) this.#admit(member);
+      member.lastSeenMs = this.#kernel.nowMs;
+      if (!this.#network.isLost(member.process)) this.#commit(member);
+      this.#fetchSoon(member);
     }
-    this.#kernel.after(POLL_MS, () => this.#poll(member), member.process);
+    this.#kernel.after(BEAT_MS, () => this.#beat(member), member.process);
   }
 
-  /** Any member's heartbeat shows the coordinator which of the others have been silent too long. */
+  #admit(member: Member): void {
+    this.#members.add(member);
+    this.rebalance();
+  }
+
+  #leave(member: Member): void {
+    if (member.isLeaving) return;
+    member.isLeaving = true;
+    member.isPaused = true;
+    // A member that cannot say that it leaves, or whose process is dead, is found out by its silence.
+    if (!member.process.isAlive || !this.#network.reaches(member.process, 'kafka')) return;
+    this.#commit(member);
+    if (this.#members.delete(member)) this.rebalance();
+  }
+
+  /** The coordinator's own clock. It does not run while the broker is down. */
+  #watchSessions(): void {
+    this.#kernel.after(1_000, () => {
+      if (this.#network.isUp('kafka')) this.#expire();
+      this.#deliverDeaths();
+      this.#watchSessions();
+    });
+  }
+
   #expire(): void {
     const silent = [...this.#members].filter(({ lastSeenMs }) => this.#kernel.nowMs - lastSeenMs > SESSION_MS);
     if (silent.length === 0) return;
@@ -136,52 +176,94 @@ export class Broker {
     this.rebalance();
   }
 
-  #deliver(partition: Partition, member: Member): void {
+  /** One fetch is under way at a time. */
+  #fetchSoon(member: Member): void {
+    if (member.isFetching || member.isPaused || !this.#hasMore(member)) return;
+    member.isFetching = true;
+    const delayMs = member.process.dice.integer(1, 5);
+    this.#kernel.after(delayMs, () => this.#fetch(member), member.process.inbox);
+  }
+
+  #fetch(member: Member): void {
+    member.isFetching = false;
+    if (member.isPaused || !this.#network.reaches(member.process, 'kafka')) return;
+    const isTaken = this.#partitions.every(
+      (partition) => partition.owner !== member || this.#deliver(partition, member),
+    );
+    if (!isTaken) void member.sink.whenRoom().then(() => this.#fetchSoon(member));
+  }
+
+  #hasMore(member: Member): boolean {
+    return this.#partitions.some(({ owner, position, messages }) => owner === member && position < messages.length);
+  }
+
+  /** False when the sink is full. */
+  #deliver(partition: Partition, member: Member): boolean {
     const generation = this.#generation;
     while (partition.position < partition.messages.length) {
       const offset = partition.position;
       const { queue, jobIds } = partition.messages[offset]!;
       const open = new Set(jobIds);
       const done = (jobId: string): void => {
-        open.delete(jobId);
-        if (open.size > 0) return;
+        if (!open.delete(jobId) || open.size > 0) return;
         if (generation === this.#generation) partition.done.add(offset);
         else this.#situations.count('stale commit dropped');
       };
       const ticket: Ticket = { queue, jobIds, done };
-      if (!member.sink.offer([ticket])) return;
+      if (!member.sink.offer([ticket])) return false;
+      partition.outSinceMs.set(offset, this.#kernel.nowMs);
       partition.position += 1;
     }
+    return true;
   }
 
-  /** The contiguous low watermark of what is done (`protocol.md` §8). */
+  /** The contiguous low watermark of what is done, or has been out for too long to be waited for (`protocol.md` §8). */
   #commit(member: Member): void {
+    const freeSinceMs = this.#kernel.nowMs - this.#offsetHoldMs;
     for (const partition of this.#partitions) {
       if (partition.owner !== member) continue;
-      while (partition.done.delete(partition.committed)) partition.committed += 1;
+      const isFree = (offset: number): boolean =>
+        partition.done.has(offset) || (partition.outSinceMs.get(offset) ?? Infinity) <= freeSinceMs;
+      while (isFree(partition.committed)) {
+        partition.done.delete(partition.committed);
+        partition.outSinceMs.delete(partition.committed);
+        partition.committed += 1;
+      }
     }
   }
 
-  /** One batch at a time to one recorder; what it throws on, or does not answer, is delivered again. */
+  /** One batch at a time to one recorder; what it throws on, does not answer, or does not commit is delivered again. */
   #deliverDeaths(): void {
-    const recorder = [...this.#recorders].find(({ process }) => process.isWell);
+    const recorder = [...this.#recorders].find(
+      ({ process }) => process.isWell && this.#network.reaches(process, 'kafka'),
+    );
     if (recorder === undefined || this.#deaths.length === 0 || this.#isBusyWithDeaths) return;
-    const batch = this.#deaths.slice(0, 100);
     const log = this.#deaths;
+    const batch = log.slice(0, 100);
     this.#isBusyWithDeaths = true;
+    let isSettled = false;
     const settle = (isDone: boolean): void => {
-      if (!this.#isBusyWithDeaths) return;
+      if (isSettled) return;
+      isSettled = true;
       this.#isBusyWithDeaths = false;
-      if (isDone && log === this.#deaths) this.#deaths.splice(0, batch.length);
-      if (!isDone) this.#situations.count('deaths delivered again');
-      this.#kernel.after(isDone ? 1 : REDELIVER_DEATHS_MS, () => this.#deliverDeaths());
+      const isCommitted = isDone && recorder.process.isAlive && !this.#network.isLost(recorder.process);
+      if (isCommitted && log === this.#deaths) this.#deaths.splice(0, batch.length);
+      if (!isCommitted) this.#situations.count('deaths told again');
+      this.#kernel.after(isCommitted ? 1 : REDELIVER_DEATHS_MS, () => this.#deliverDeaths());
     };
-    const giveUp = this.#kernel.after(SESSION_MS, () => settle(false));
+    this.#kernel.after(SESSION_MS, () => settle(false));
     recorder.handler(batch).then(
-      () => (giveUp(), settle(true)),
-      () => (giveUp(), settle(false)),
+      () => settle(true),
+      () => settle(false),
     );
   }
+}
+
+function take(partition: Partition, owner: Member | null): void {
+  partition.owner = owner;
+  partition.position = partition.committed;
+  partition.done.clear();
+  partition.outSinceMs.clear();
 }
 
 function newPartitions(): Partition[] {
@@ -191,10 +273,11 @@ function newPartitions(): Partition[] {
     position: 0,
     owner: null,
     done: new Set<number>(),
+    outSinceMs: new Map<number, number>(),
   }));
 }
 
 /** Any stable spread will do here; the real one is the transport's. */
 function partitionOf(jobId: string): number {
-  return Number.parseInt(jobId.slice(-2), 16) % PARTITIONS;
+  return (Number.parseInt(jobId.slice(-8, -4), 16) + Number.parseInt(jobId.slice(-4), 16)) % PARTITIONS;
 }

@@ -1,120 +1,172 @@
-import { admit, NOW } from '@deadman/domain';
-import type { JobSpec, Submission } from '@deadman/domain';
-import { SequenceIds } from '@deadman/testing';
-import type { SeededRandom } from '@deadman/testing';
-import { JOB_TYPE } from './sim-handler.js';
-import type { Script } from './sim-handler.js';
-import type { World } from './world.js';
+import { admit, isDeadmanError, isTerminal, NOW } from '@deadman/domain';
+import type { JobSpec, Submission, Submitted } from '@deadman/domain';
+import type { Dice } from './dice.js';
+import { CountedIds } from './ids.js';
+import { JOB_TYPE, scriptJob } from './sim-handler.js';
+import { nameOf } from './story.js';
+import type { SubmittedBatch } from './verdict.js';
+import type { Intake, World } from './world.js';
 
 /** How long a client waits for an answer before it thinks it has none. Milliseconds. */
 const PATIENCE_MS = 4_000;
-const MOST_TRIES = 6;
+const MOST_TRIES = 8;
 
-/** People and programs outside: they submit, repeat what was not answered, cancel and retry, and remember what they were told. */
+type Spec = Omit<JobSpec, 'id'>;
+
+/** What a client hears of a request, if anything. */
+type Answer<T> = { readonly value: T } | { readonly error: unknown } | 'silence';
+
+/** People and programs outside: they submit, repeat what was not answered, cancel, retry, and remember what they were told. */
 export class Clients {
   readonly #world: World;
-  readonly #dice: SeededRandom;
-  readonly #ids = new SequenceIds(null, 0xffff);
+  readonly #ids = new CountedIds(0xffff);
+  /** What was submitted as one. */
+  readonly batches: SubmittedBatch[] = [];
   #open = 0;
 
   constructor(world: World) {
     this.#world = world;
-    this.#dice = world.driverDice();
   }
 
-  /** Requests that may still be repeated. */
+  /** No request will be repeated any more. */
   get isDone(): boolean {
     return this.#open === 0;
   }
 
   begin(): void {
     const { plan, kernel } = this.#world;
-    const hasPoison = this.#dice.next() < 0.03;
-    for (let number = 0; number < plan.jobs; number += 1) {
+    for (const number of plan.jobs) {
+      const dice = this.#world.dice.split(`job ${number}`);
       this.#open += 1;
-      kernel.after(this.#dice.integer(0, plan.untilMs * 0.8), () => this.#submit(number, hasPoison && number === 0));
+      kernel.after(dice.integer(0, plan.untilMs * 0.8), () => this.#submit(number, dice));
     }
   }
 
-  #submit(number: number, isPoison: boolean): void {
-    const key = this.#dice.next() < 0.7 ? `key-${number}` : null;
-    const script: Script = {
-      ms: this.#dice.pick([0, 5, 50, 500, 2_000, 7_000]),
-      fails: this.#dice.pick([0, 0, 0, 0, 1, 2, 5]),
-      snoozes: this.#dice.pick([0, 0, 0, 0, 1]),
-      isDeaf: this.#dice.next() < 0.1,
-      isPoison,
-    };
-    const spec: Omit<JobSpec, 'id'> = {
+  #submit(number: number, dice: Dice): void {
+    const size = dice.chance(0.1) ? dice.integer(2, 4) : 1;
+    const hasKey = size > 1 || dice.chance(0.7);
+    const specs = Array.from({ length: size }, (_, index) =>
+      this.#spec(hasKey ? `key-${number}-${index}` : null, this.#world.plan.hasPoison && number === 0, dice),
+    );
+    if (size > 1) this.batches.push({ keys: specs.map(({ idempotencyKey }) => idempotencyKey!) });
+    void this.#submitUntilTold(specs, dice);
+  }
+
+  #spec(idempotencyKey: string | null, isPoison: boolean, dice: Dice): Spec {
+    return {
       type: JOB_TYPE,
       queue: 'default',
-      payload: JSON.stringify(script),
+      payload: JSON.stringify(scriptJob(dice, isPoison)),
       maxAttempts: 4,
       retry: { kind: 'exponential', baseMs: 300, factor: 2, maxMs: 3_000, jitter: 'full' },
-      timeoutMs: this.#dice.pick([3_000, 20_000]),
+      timeoutMs: dice.pick([3_000, 20_000]),
       tags: [],
-      idempotencyKey: key,
+      idempotencyKey,
       traceparent: null,
     };
-    this.#try(spec, 1);
   }
 
-  /** Each try is a new request with a new id; only the key makes them one. */
-  #try(spec: Omit<JobSpec, 'id'>, tries: number): void {
-    const id = this.#ids.timeOrdered();
-    const due = this.#dice.next() < 0.2 ? ({ kind: 'after', delayMs: this.#dice.integer(1, 5_000) } as const) : NOW;
-    const submission: Submission = {
-      job: { id, ...spec },
-      transition: admit(id, due),
-      fingerprint: spec.idempotencyKey === null ? null : { type: 'same' },
-    };
-    let isAnswered = false;
-    const repeat = (): void => {
-      if (isAnswered) return;
-      isAnswered = true;
-      const mayRepeat = spec.idempotencyKey !== null && tries < MOST_TRIES;
-      if (mayRepeat) this.#world.kernel.after(this.#dice.integer(50, 1_000), () => this.#try(spec, tries + 1));
-      else this.#open -= 1;
-    };
-    this.#world.kernel.after(PATIENCE_MS, repeat);
-    this.#world.intake?.submitter.submit(submission).then(({ job }) => {
-      if (isAnswered) return;
-      isAnswered = true;
-      this.#open -= 1;
-      this.#world.promises.accepted.add(job.id);
-      this.#world.tell('client', `is told that ${job.id.slice(-6)} is stored`);
-      this.#meddle(job.id);
-    }, repeat);
+  /** Each try is a new request with new ids; only the keys make them one. Without keys nobody dares to repeat. */
+  async #submitUntilTold(specs: readonly Spec[], dice: Dice): Promise<void> {
+    const mayRepeat = specs[0]!.idempotencyKey !== null;
+    for (let tries = 1; tries <= (mayRepeat ? MOST_TRIES : 1); tries += 1) {
+      const answer = await this.#ask(dice, (intake) => this.#send(intake, specs, dice));
+      if (answer !== 'silence' && 'value' in answer) {
+        for (const { job } of answer.value) this.#accept(job.id, dice);
+        break;
+      }
+      await this.#pause(dice.integer(50, 1_500));
+    }
+    this.#open -= 1;
   }
 
-  #meddle(jobId: string): void {
-    const { kernel } = this.#world;
-    if (this.#dice.next() < 0.15) kernel.after(this.#dice.integer(0, 8_000), () => this.#cancel(jobId));
-    if (this.#dice.next() < 0.1) kernel.after(this.#dice.integer(0, 20_000), () => this.#retry(jobId));
+  #send({ submitter }: Intake, specs: readonly Spec[], dice: Dice): Promise<readonly Submitted[]> {
+    const batch = specs.map((spec): Submission => {
+      const id = this.#ids.timeOrdered();
+      const isLater = dice.chance(0.2);
+      const due = isLater ? ({ kind: 'after', delayMs: dice.integer(1, 5_000) } as const) : NOW;
+      const fingerprint = spec.idempotencyKey === null ? null : { type: 'same' };
+      return { job: { id, ...spec }, transition: admit(id, due), fingerprint };
+    });
+    if (batch.length > 1) return submitter.submitAtomic(batch);
+    return submitter.submit(batch[0]!).then((submitted) => [submitted]);
   }
 
-  #cancel(jobId: string): void {
-    this.#world.intake?.commands.cancel(jobId).then(
-      (answer) => {
-        this.#world.situations.count(`cancel ${answer.kind}`);
-        if (answer.kind === 'cancelled' || answer.kind === 'asked') {
-          this.#world.tell('client', `cancel of ${jobId.slice(-6)}: ${answer.kind}`);
-          if (!this.#world.promises.wasRetried(jobId)) {
-            this.#world.promises.cancels.set(jobId, { answer: answer.kind, attempt: answer.job.attempt });
-          }
-        }
-      },
-      () => this.#world.situations.count('cancel failed'),
-    );
+  #accept(jobId: string, dice: Dice): void {
+    const { promises, kernel } = this.#world;
+    promises.accepted.add(jobId);
+    this.#world.tell('client', () => `is told that ${nameOf(jobId)} is stored`);
+    if (dice.chance(0.15)) kernel.after(dice.integer(0, 8_000), () => void this.#cancel(jobId, dice));
+    if (dice.chance(0.1)) kernel.after(dice.integer(0, 20_000), () => void this.#retry(jobId, dice));
+    if (dice.chance(0.1)) kernel.after(dice.integer(5_000, 20_000), () => void this.#redrive(jobId, dice));
   }
 
-  #retry(jobId: string): void {
-    if (this.#world.intake === null) return;
+  async #cancel(jobId: string, dice: Dice): Promise<void> {
+    const { promises, situations } = this.#world;
+    const retries = promises.retriesOf(jobId);
+    const answer = await this.#ask(dice, ({ commands }) => commands.cancel(jobId));
+    if (answer === 'silence' || 'error' in answer) return situations.count('cancel not answered');
+    const { value } = answer;
+    situations.count(`cancel ${value.kind}`);
+    this.#world.tell('client', () => `asks to cancel ${nameOf(jobId)} and is told: ${value.kind}`);
+    if (value.kind === 'unknown' || retries !== promises.retriesOf(jobId)) return;
+    if (value.kind === 'finished' && !isTerminal(value.job.state)) {
+      this.#world.invariants.report('§11 cancel kept', value.job, `is said to have ended and is ${value.job.state}`);
+    }
+    promises.cancels.set(jobId, { answer: value.kind, attempt: value.job.attempt });
+  }
+
+  async #retry(jobId: string, dice: Dice): Promise<void> {
     this.#world.promises.allowRetry(jobId);
-    this.#world.tell('client', `retries ${jobId.slice(-6)}`);
-    this.#world.intake.commands.retry(jobId).then(
-      (answer) => this.#world.situations.count(`retry ${answer.kind}`),
-      () => this.#world.situations.count('retry failed'),
+    this.#world.tell('client', () => `asks to retry ${nameOf(jobId)}`);
+    const answer = await this.#ask(dice, ({ commands }) => commands.retry(jobId));
+    this.#world.situations.count(
+      answer === 'silence' || 'error' in answer ? 'retry not answered' : `retry ${answer.value.kind}`,
     );
+  }
+
+  async #redrive(jobId: string, dice: Dice): Promise<void> {
+    const letter = [...this.#world.db.deadLetters.values()].find((found) => found.jobId === jobId);
+    if (letter === undefined) return;
+    this.#world.promises.allowRetry(jobId);
+    this.#world.tell('client', () => `asks to redrive ${nameOf(jobId)}`);
+    const answer = await this.#ask(dice, ({ commands }) => commands.redrive(letter.id));
+    this.#world.situations.count(
+      answer === 'silence' || 'error' in answer ? 'redrive not answered' : `redrive ${answer.value.kind}`,
+    );
+  }
+
+  /** A request to one of the apis over a network of its own, which loses answers now and then while there are faults. */
+  #ask<T>(dice: Dice, act: (intake: Intake) => Promise<T>): Promise<Answer<T>> {
+    const { kernel } = this.#world;
+    const api = this.#world.apiFor(dice);
+    return new Promise((resolve) => {
+      kernel.after(PATIENCE_MS, () => resolve('silence'));
+      const reply = (answer: Answer<T>): void => {
+        if (!this.#world.isCalm && dice.chance(0.01)) return this.#world.situations.count('answer to a client lost');
+        kernel.after(dice.integer(0, 3), () => resolve(answer));
+      };
+      if (!api.process.isAlive) return reply({ error: 'connection refused' });
+      kernel.after(
+        dice.integer(0, 3),
+        () =>
+          void act(api.intake).then(
+            (value) => reply({ value }),
+            (error: unknown) => reply(this.#judged(error)),
+          ),
+        api.process.inbox,
+      );
+    });
+  }
+
+  /** `faults.md` G7: whatever goes wrong, a client is told that it may try again. */
+  #judged(error: unknown): Answer<never> {
+    if (!isDeadmanError(error) || !error.retryable)
+      this.#world.invariants.add('G7 problem', '', `a client was told: ${error}`);
+    return { error };
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#world.kernel.after(ms, resolve));
   }
 }

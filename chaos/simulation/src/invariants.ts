@@ -1,133 +1,227 @@
 import { isTerminal } from '@deadman/domain';
-import type { Job, JobLimits } from '@deadman/domain';
+import type { Job, JobLimits, JobState } from '@deadman/domain';
+import type { Execution, Executions } from './executions.js';
 import type { DatabaseObserver, ObservedDatabase } from './observed-database.js';
+import type { Promises } from './promises.js';
 
-/** A rule of `faults.md` that did not hold. */
+/** A rule that did not hold. The names of checks begin with the invariant of `faults.md` that they belong to. */
 export interface Violation {
   readonly check: string;
+  /** Empty when it is not about one job. */
   readonly jobId: string;
   readonly message: string;
 }
 
-/** What a client was promised about a cancel: from here on the job does not run again. */
-interface CancelPromise {
-  readonly attempt: number;
-  readonly answer: 'cancelled' | 'asked';
+export interface WatchedWorld {
+  readonly db: ObservedDatabase;
+  readonly nowMs: number;
+  readonly executions: Executions;
+  readonly promises: Promises;
+  readonly limits: JobLimits;
+  readonly ttlMs: number;
+  readonly beatMs: number;
 }
 
-/** What clients were told, against which the end is judged. */
-export class Promises {
-  /** Ids that a client was told are stored. */
-  readonly accepted = new Set<string>();
-  readonly cancels = new Map<string, CancelPromise>();
-  readonly #retries = new Map<string, number>();
-
-  /** A person asked for a retry, whether it was answered or not. */
-  allowRetry(jobId: string): void {
-    this.#retries.set(jobId, (this.#retries.get(jobId) ?? 0) + 1);
-    this.cancels.delete(jobId);
-  }
-
-  wasRetried(jobId: string): boolean {
-    return this.#retries.has(jobId);
-  }
+/** A claim as it was committed. */
+export interface SeenClaim {
+  readonly alone: boolean;
+  readonly token: string;
+  /** By the world's clock, which no failover steps. Milliseconds. */
+  readonly atMs: number;
 }
 
-const DEATHS = ['exhausted', 'non-retryable', 'crash-loop', 'snooze-limit'];
+/** `protocol.md` §1, written down once more: the code under test must not be what it is judged by. */
+const MOVES: Record<JobState, readonly JobState[]> = {
+  PENDING: ['RUNNING', 'CANCELLED'],
+  SCHEDULED: ['PENDING', 'CANCELLED'],
+  FAILED: ['PENDING', 'CANCELLED'],
+  RUNNING: ['RUNNING', 'SUCCEEDED', 'FAILED', 'DEAD', 'SCHEDULED', 'PENDING', 'CANCELLED'],
+  SUCCEEDED: [],
+  DEAD: ['PENDING'],
+  CANCELLED: ['PENDING'],
+};
 
-/** Looks at every change of a row as it happens (G3, G4, G6), and at everything when all is quiet (G1, G5, G8, G9). */
+/** Looks at every change of a row, every transaction and every call of a handler as it happens. */
 export class Invariants implements DatabaseObserver {
   readonly violations: Violation[] = [];
-  readonly #promises: Promises;
+  /** The latest claim of each (job, attempt). After a failover a number may be given out twice. */
+  readonly claims = new Map<string, SeenClaim>();
+  /** Deaths that were committed and not lost: each has to get its letter. */
+  readonly deaths = new Set<string>();
+  readonly #exits = new Map<string, number>();
+  readonly #changed = new Set<string>();
+  readonly #world: () => WatchedWorld;
   readonly #onLapse: (job: Job) => void;
+  #hasFailedOver = false;
 
-  constructor(promises: Promises, onLapse: (job: Job) => void) {
-    this.#promises = promises;
+  /** @param world asked for late, since the database that is watched is part of it. */
+  constructor(world: () => WatchedWorld, onLapse: (job: Job) => void) {
+    this.#world = world;
     this.#onLapse = onLapse;
   }
 
+  /** Commits were lost: what was seen of them counts no more, and some of what follows cannot be held against anybody. */
+  onFailover(lostDeaths: ReadonlySet<string>, lostExits: ReadonlyMap<string, number>): void {
+    this.#hasFailedOver = true;
+    this.deaths.clear();
+    for (const death of lostDeaths) this.deaths.add(death);
+    this.#exits.clear();
+    for (const [jobId, count] of lostExits) this.#exits.set(jobId, count);
+  }
+
+  /** What `onFailover` goes back to. */
+  remember(): { readonly deaths: ReadonlySet<string>; readonly exits: ReadonlyMap<string, number> } {
+    return { deaths: new Set(this.deaths), exits: new Map(this.#exits) };
+  }
+
   onChange(before: Job | undefined, after: Job): void {
-    if (before === undefined) return;
-    if (before.state === 'SUCCEEDED') this.#report('G3 terminal', after, 'left SUCCEEDED');
-    if (isTerminal(before.state) && !this.#promises.wasRetried(after.id)) {
-      this.#report('G3 terminal', after, `went from ${before.state} to ${after.state} though nobody retried it`);
-    }
-    const isClaim = before.state === 'PENDING' && after.state === 'RUNNING';
-    if (after.attempt !== before.attempt + (isClaim ? 1 : 0)) {
-      this.#report('G4 attempts', after, `went from attempt ${before.attempt} to ${after.attempt}`);
-    }
-    if (before.state === 'RUNNING' && after.state === 'RUNNING' && before.claim?.token !== after.claim?.token) {
-      this.#report('G6 token', after, 'changed hands while it ran');
-    }
-    if (after.lapses > before.lapses) this.#onLapse(before);
+    this.#changed.add(after.id);
+    if (before === undefined) return this.#judgeNew(after);
+    this.#judgeMove(before, after);
+    this.#judgeCounters(before, after);
+    if (after.state === 'RUNNING' && before.state !== 'RUNNING') this.#judgeClaim(before, after);
+    if (before.state === 'RUNNING' && after.state !== 'RUNNING') this.#judgeEnd(before, after);
+    if (after.state === 'SUCCEEDED') this.#judgeSuccess(before, after);
+    if (after.state === 'DEAD') this.deaths.add(deathKey(after));
   }
 
-  /** Everything that has to hold once all faults are over and all work is done. */
-  judge(db: ObservedDatabase, limits: JobLimits): void {
-    for (const jobId of this.#promises.accepted) {
-      const job = db.jobs.get(jobId);
-      if (job === undefined) this.#add('G1 lost', jobId, 'was accepted and is gone');
-      else if (!isTerminal(job.state)) this.#report('G9 ends', job, `is still ${job.state}`);
+  /** Every move to PENDING and to DEAD has its outbox row in the same transaction (`protocol.md` §4). */
+  onCommit(): void {
+    const { db } = this.#world();
+    const now = db.now().getTime();
+    const told = new Set<string>();
+    for (const { entry, createdAt } of db.outbox.values()) {
+      if (createdAt.getTime() !== now) continue;
+      for (const id of entry.kind === 'dead' ? [entry.jobId] : entry.jobIds) told.add(id);
     }
-    for (const job of db.jobs.values()) {
-      this.#judgeHistory(job, db);
-      this.#judgeDeath(job, db, limits);
-      this.#judgeCancel(job);
+    for (const id of this.#changed) {
+      const job = db.jobs.get(id);
+      const mustBeTold = job !== undefined && (job.state === 'PENDING' || job.state === 'DEAD');
+      if (mustBeTold && !told.has(id)) this.report('G8 outbox row', job, `became ${job.state} without an outbox row`);
     }
-    for (const { entry } of db.outbox.values()) {
-      const jobId = entry.kind === 'dead' ? entry.jobId : (entry.jobIds[0] ?? '');
-      this.#add('G8 outbox', jobId, `has an outbox row (${entry.kind}) that nobody sent`);
+    this.#changed.clear();
+  }
+
+  /** A handler is called. */
+  onStart(execution: Execution): void {
+    const { db, executions, nowMs, ttlMs } = this.#world();
+    const { jobId, attempt, process, alone } = execution;
+    const claim = this.claims.get(`${jobId}/${attempt}`);
+    if (claim === undefined) return this.add('G6 start', jobId, `runs attempt ${attempt}, which was never claimed`);
+    if (nowMs - claim.atMs > ttlMs) {
+      this.add('G6 late start', jobId, `is started ${nowMs - claim.atMs} ms after its claim, of a TTL of ${ttlMs}`);
+    }
+    const job = db.jobs.get(jobId);
+    const isHeld = job?.state === 'RUNNING' && job.attempt === attempt;
+    if (!isHeld && !this.#hasFailedOver)
+      this.add('G6 start', jobId, `is started at ${attempt} while it is ${job?.state}`);
+    const others = executions.atWorkOn(process).filter((other) => other !== execution);
+    if (others.some((other) => alone || other.alone)) {
+      this.add('§9 alone', jobId, `runs on ${process.name} beside ${others.length} others, from quarantine`);
     }
   }
 
-  #judgeHistory(job: Job, db: ObservedDatabase): void {
-    const history = db.attempts.get(job.id) ?? [];
-    const numbers = history.map(({ attempt }) => attempt);
-    if (new Set(numbers).size !== numbers.length) this.#report('G2 outcomes', job, 'has two outcomes for one attempt');
-    const successes = history.filter(({ outcome }) => outcome === 'succeeded').length;
-    if (successes !== (job.state === 'SUCCEEDED' ? 1 : 0)) {
-      this.#report('G2 outcomes', job, `is ${job.state} with ${successes} successes`);
-    }
-    if (isTerminal(job.state) && numbers.length !== job.attempt) {
-      this.#report('G4 attempts', job, `has ${numbers.length} history rows for ${job.attempt} attempts`);
-    }
-  }
-
-  #judgeDeath(job: Job, db: ObservedDatabase, limits: JobLimits): void {
-    if (job.state !== 'DEAD') return;
-    const last = db.attempts.get(job.id)?.find(({ attempt }) => attempt === job.attempt);
-    const reason = last?.reason ?? 'none';
-    const isEarned =
-      reason === 'exhausted'
-        ? job.failures >= job.maxAttempts || job.retry.kind === 'none'
-        : reason === 'crash-loop'
-          ? job.crashes >= limits.crashBudget
-          : DEATHS.includes(reason);
-    if (!isEarned) this.#report('G5 death', job, `died of '${reason}' with ${job.failures} failures`);
-    const letters = [...db.deadLetters.values()].filter(
-      (letter) => letter.jobId === job.id && letter.attempt === job.attempt,
-    );
-    if (letters.length !== 1) this.#report('G5 dead letter', job, `has ${letters.length} dead letters`);
-  }
-
-  #judgeCancel(job: Job): void {
-    const promise = this.#promises.cancels.get(job.id);
-    if (promise === undefined) return;
-    const isKept = job.state === 'CANCELLED' || (promise.answer === 'asked' && job.state === 'SUCCEEDED');
-    if (!isKept || job.attempt !== promise.attempt) {
-      this.#report(
-        'cancel kept',
-        job,
-        `was ${promise.answer} at attempt ${promise.attempt} and is ${job.state} at ${job.attempt}`,
+  /**
+   * A handler that was not told to stop fires an effect outside. Once nobody has vouched for a run during a TTL, its worker
+   * has two beats to notice; a worker that stood still has them from when it stands again.
+   */
+  onEffect(execution: Execution): void {
+    const { executions, nowMs, ttlMs, beatMs } = this.#world();
+    const silenceMs = executions.silenceMs(execution);
+    const noticedByMs = Math.max(nowMs - silenceMs + ttlMs, execution.process.standsSinceMs) + 2 * beatMs;
+    if (silenceMs > ttlMs && nowMs > noticedByMs) {
+      this.add(
+        'G2 zombie',
+        execution.jobId,
+        `fires an effect at attempt ${execution.attempt}, ${silenceMs} ms after its last good renewal`,
       );
     }
   }
 
-  #report(check: string, job: Job, message: string): void {
-    this.#add(check, job.id, message);
+  report(check: string, job: Job, message: string): void {
+    this.add(check, job.id, message);
   }
 
-  #add(check: string, jobId: string, message: string): void {
+  add(check: string, jobId: string, message: string): void {
     this.violations.push({ check, jobId, message });
   }
+
+  #judgeNew(job: Job): void {
+    const isFirstState = job.state === 'PENDING' || job.state === 'SCHEDULED';
+    if (!isFirstState || job.attempt !== 0) this.report('§1 first state', job, `begins as ${job.state}`);
+  }
+
+  #judgeMove(before: Job, after: Job): void {
+    if (!MOVES[before.state].includes(after.state)) {
+      this.report('§1 moves', after, `went from ${before.state} to ${after.state}`);
+    }
+    if (isTerminal(before.state)) this.#judgeExit(before, after);
+    const mayGoOn = ['RUNNING', 'SUCCEEDED', 'CANCELLED'].includes(after.state);
+    if (before.state === 'RUNNING' && before.cancelRequestedAt !== null && !mayGoOn) {
+      this.report('§1 cancel', after, `became ${after.state} although a cancel was asked for`);
+    }
+    const { db } = this.#world();
+    if ((before.state === 'SCHEDULED' || before.state === 'FAILED') && after.state === 'PENDING') {
+      const isEarly = before.scheduledFor > db.now() && this.#world().promises.retriesOf(after.id) === 0;
+      if (isEarly) this.report('§10 early', after, 'became ready before its time');
+    }
+  }
+
+  #judgeExit(before: Job, after: Job): void {
+    const exits = (this.#exits.get(after.id) ?? 0) + 1;
+    this.#exits.set(after.id, exits);
+    if (exits > this.#world().promises.retriesOf(after.id)) {
+      this.report('G3 terminal', after, `went from ${before.state} to ${after.state} though nobody retried it`);
+    }
+  }
+
+  #judgeCounters(before: Job, after: Job): void {
+    const isClaim = before.state !== 'RUNNING' && after.state === 'RUNNING';
+    if (after.attempt !== before.attempt + (isClaim ? 1 : 0)) {
+      this.report('G4 attempts', after, `went from attempt ${before.attempt} to ${after.attempt}`);
+    }
+    if (after.lapses > before.lapses && after.failures !== before.failures) {
+      this.report('§2 lapse', after, 'counts a lapse as a failure');
+    }
+    if (before.state === 'RUNNING' && after.state === 'RUNNING' && before.claim?.token !== after.claim?.token) {
+      this.report('G6 token', after, 'changed hands while it ran');
+    }
+  }
+
+  #judgeClaim(before: Job, after: Job): void {
+    const { nowMs, limits } = this.#world();
+    this.claims.set(`${after.id}/${after.attempt}`, {
+      token: after.claim!.token,
+      alone: after.claim!.alone,
+      atMs: nowMs,
+    });
+    if (before.lapsesInRow >= limits.quarantineFrom && !after.claim!.alone) {
+      this.report('§9 quarantine', after, `was claimed among others after ${before.lapsesInRow} lapses in a row`);
+    }
+  }
+
+  #judgeEnd(before: Job, after: Job): void {
+    if (after.lapses > before.lapses) this.#onLapse(before);
+  }
+
+  /** The row of a success says which call of a handler it comes from. */
+  #judgeSuccess(before: Job, after: Job): void {
+    const execution = this.#world().executions.find(Number(after.result));
+    const isItsOwn =
+      execution !== undefined &&
+      execution.hasReturned &&
+      execution.jobId === after.id &&
+      execution.attempt === before.attempt &&
+      execution.incarnation === before.claim?.workerId;
+    if (!isItsOwn)
+      this.report(
+        'G6 success',
+        after,
+        `succeeded at attempt ${before.attempt} with the result ${after.result} of another run`,
+      );
+  }
+}
+
+export function deathKey({ id, attempt }: Pick<Job, 'id' | 'attempt'>): string {
+  return `${id}/${attempt}`;
 }

@@ -1,10 +1,9 @@
-import { DeadmanError } from '@deadman/domain';
+import { DeadmanError, isDeadmanError } from '@deadman/domain';
 import type { ErrorCode } from '@deadman/domain';
-import type { SeededRandom } from '@deadman/testing';
-import type { NetworkFaults, ServerName } from './fault-plan.js';
+import { CALM } from './fault-plan.js';
+import type { NetworkFaults, OutageManner, ServerName } from './fault-plan.js';
 import type { Kernel } from './kernel.js';
 import type { Process } from './process.js';
-import type { Situations } from './situations.js';
 
 /** How a server's failures look to its clients. */
 interface ServerManners {
@@ -25,86 +24,215 @@ const MANNERS: Record<ServerName, ServerManners> = {
 /** Longest that a delayed request is under way. Milliseconds. */
 const LONGEST_DELAY_MS = 12_000;
 
+/** What can become of a message. */
+export type Fate = Exclude<keyof NetworkFaults, 'rowLocked'>;
+
+const FATES: readonly Fate[] = [
+  'requestLost',
+  'replyLost',
+  'requestDelayed',
+  'requestDoubled',
+  'senderKilled',
+  'statementRefused',
+];
+
+export interface NetworkListener {
+  /** A message met its fate. `what` names server and method. */
+  onFate(sender: Process, fate: Fate, what: string, args: readonly unknown[]): void;
+  /** A request was carried out and its sender will never hear of it. */
+  onUnheard(sender: Process, what: string, result: unknown): void;
+  /** A server threw what is no operational error: a bug in the code under test or in the simulation. */
+  onBug(error: unknown): void;
+}
+
 /** Carries requests to servers and replies back, and loses, delays, doubles and reorders them as planned. */
 export class Network {
   readonly #kernel: Kernel;
-  readonly #dice: SeededRandom;
-  readonly #situations: Situations;
-  readonly #down = new Set<ServerName>();
+  readonly #listener: NetworkListener;
+  readonly #down = new Map<ServerName, OutageManner>();
+  readonly #cuts = new Set<string>();
   #faults: NetworkFaults;
 
-  constructor(kernel: Kernel, dice: SeededRandom, faults: NetworkFaults, situations: Situations) {
+  constructor(kernel: Kernel, faults: NetworkFaults, listener: NetworkListener) {
     this.#kernel = kernel;
-    this.#dice = dice;
     this.#faults = faults;
-    this.#situations = situations;
+    this.#listener = listener;
   }
 
   /** From now on every message arrives. */
   calm(): void {
-    this.#faults = { requestLost: 0, replyLost: 0, requestDelayed: 0, requestDoubled: 0, senderKilled: 0 };
+    this.#faults = CALM;
+    this.#down.clear();
+    this.#cuts.clear();
   }
 
-  takeDown(server: ServerName): void {
-    this.#down.add(server);
+  takeDown(server: ServerName, manner: OutageManner): void {
+    this.#down.set(server, manner);
   }
 
   bringUp(server: ServerName): void {
     this.#down.delete(server);
   }
 
+  cut(post: string, server: ServerName): void {
+    this.#cuts.add(`${post}/${server}`);
+  }
+
+  mend(post: string, server: ServerName): void {
+    this.#cuts.delete(`${post}/${server}`);
+  }
+
   isUp(server: ServerName): boolean {
     return !this.#down.has(server);
+  }
+
+  /** Whether messages between the two arrive at all. */
+  reaches(sender: Process, server: ServerName): boolean {
+    return this.isUp(server) && !this.#cuts.has(`${sender.post}/${server}`);
+  }
+
+  /** Whether a scan of `sender` meets somebody else's lock on a row. */
+  isRowLocked(sender: Process): boolean {
+    return sender.dice.chance(this.#faults.rowLocked);
+  }
+
+  /** Whether a message that nobody waits for is lost. */
+  isLost(sender: Process): boolean {
+    return sender.dice.chance(this.#faults.requestLost);
   }
 
   /**
    * Sends a request and answers with its reply. What a dead sender says reaches nobody; what a sender is told that died
    * meanwhile reaches nobody either.
    */
-  call<T>(sender: Process, server: ServerName, act: () => Promise<T>, what: string): Promise<T> {
+  call<T>(
+    sender: Process,
+    server: ServerName,
+    what: string,
+    args: readonly unknown[],
+    act: () => Promise<T>,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
       if (!sender.isAlive) return;
-      const fate = this.#fate();
-      const { unknown, away, timeoutMs } = MANNERS[server];
-      let isAnswered = false;
-      const answer = (delayMs: number, how: () => void): void => {
-        this.#kernel.after(delayMs, () => (isAnswered ? undefined : ((isAnswered = true), how())), sender);
-      };
-      const fail = (delayMs: number, code: ErrorCode): void => answer(delayMs, () => reject(new DeadmanError(code)));
-      const arrive = (replies: boolean): void => {
-        if (!this.isUp(server)) return fail(this.#latency(), away);
-        void act().then(
-          (value) => (replies ? answer(this.#latency(), () => resolve(value)) : undefined),
-          (error: unknown) => (replies ? answer(this.#latency(), () => reject(error)) : undefined),
-        );
-        if (fate === 'senderKilled') {
-          this.#situations.count(`sender killed after ${what}`);
-          sender.kill();
-        }
-      };
-      if (fate === 'requestDelayed') {
-        this.#situations.count(`${what} delayed`);
-        fail(this.#dice.integer(1, timeoutMs), unknown);
-        this.#kernel.after(this.#dice.integer(timeoutMs, LONGEST_DELAY_MS), () => arrive(false));
-        return;
-      }
-      fail(timeoutMs, unknown);
-      if (fate === 'requestLost') return;
-      if (fate === 'replyLost') this.#situations.count(`reply to ${what} lost`);
-      this.#kernel.after(this.#latency(), () => arrive(fate !== 'replyLost'));
-      if (fate === 'requestDoubled') this.#kernel.after(this.#latency() + 5, () => arrive(false));
+      const fate = this.#fate(sender, server);
+      if (fate !== null) this.#listener.onFate(sender, fate, what, args);
+      const links = { kernel: this.#kernel, network: this, listener: this.#listener };
+      new Exchange(links, { sender, server, what, act }, resolve, reject).send(fate);
     });
   }
 
-  #fate(): keyof NetworkFaults | null {
-    for (const [fate, chance] of Object.entries(this.#faults) as [keyof NetworkFaults, number][]) {
-      if (chance > 0 && this.#dice.next() < chance) return fate;
+  /** How a request meets a server that is away; null when it is there. */
+  mannerOf(server: ServerName): OutageManner | null {
+    return this.#down.get(server) ?? null;
+  }
+
+  #fate(sender: Process, server: ServerName): Fate | null {
+    for (const fate of FATES) {
+      const chance = this.#faults[fate];
+      if (chance === 0 || (fate === 'statementRefused' && server !== 'postgres')) continue;
+      if (sender.dice.next() < chance) return fate;
     }
     return null;
+  }
+}
+
+interface Links {
+  readonly kernel: Kernel;
+  readonly network: Network;
+  readonly listener: NetworkListener;
+}
+
+interface Request<T> {
+  readonly sender: Process;
+  readonly server: ServerName;
+  readonly what: string;
+  readonly act: () => Promise<T>;
+}
+
+/** One request and its reply. */
+class Exchange<T> {
+  readonly #links: Links;
+  readonly #request: Request<T>;
+  readonly #resolve: (value: T) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #manners: ServerManners;
+  readonly #cancelTimeout: () => void;
+
+  constructor(links: Links, request: Request<T>, resolve: (value: T) => void, reject: (error: unknown) => void) {
+    this.#links = links;
+    this.#request = request;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#manners = MANNERS[request.server];
+    const { timeoutMs, unknown } = this.#manners;
+    this.#cancelTimeout = links.kernel.after(timeoutMs, () => reject(new DeadmanError(unknown)), request.sender);
+  }
+
+  send(fate: Fate | null): void {
+    const { dice } = this.#request.sender;
+    const { timeoutMs, unknown } = this.#manners;
+    switch (fate) {
+      case 'requestLost':
+        return;
+      case 'requestDelayed':
+        this.#hearIn(dice.integer(1, timeoutMs), () => this.#reject(new DeadmanError(unknown)));
+        return this.#arriveIn(dice.integer(timeoutMs, LONGEST_DELAY_MS), false);
+      case 'statementRefused': {
+        const code = dice.pick(['transaction-conflict', 'statement-timeout'] as const);
+        return this.#hearIn(dice.integer(1, timeoutMs - 1), () => this.#reject(new DeadmanError(code)));
+      }
+      case 'requestDoubled':
+        this.#arriveIn(this.#latency(), true);
+        return this.#arriveIn(this.#latency() + 5, false);
+      default:
+        this.#arriveIn(this.#latency(), fate !== 'replyLost', fate === 'senderKilled');
+    }
+  }
+
+  #arriveIn(delayMs: number, isHeard: boolean, killsSender = false): void {
+    this.#links.kernel.after(delayMs, () => {
+      this.#arrive(isHeard);
+      if (killsSender) this.#request.sender.kill();
+    });
+  }
+
+  /** The request is at the server, if it can get there. */
+  #arrive(isHeard: boolean): void {
+    const { network, listener } = this.#links;
+    const { sender, server, what, act } = this.#request;
+    if (network.mannerOf(server) === 'refuses') {
+      return this.#hearIn(this.#latency(), () => this.#reject(new DeadmanError(this.#manners.away)));
+    }
+    if (!network.reaches(sender, server)) return;
+    void act().then(
+      (value) => (isHeard ? this.#replyWith(() => this.#resolve(value)) : listener.onUnheard(sender, what, value)),
+      (error: unknown) => {
+        if (!isDeadmanError(error)) listener.onBug(error);
+        if (isHeard) this.#replyWith(() => this.#reject(error));
+      },
+    );
+  }
+
+  /** A server that goes away while its reply is under way takes the connection with it. */
+  #replyWith(answer: () => void): void {
+    const { network } = this.#links;
+    const { sender, server } = this.#request;
+    this.#hearIn(this.#latency(), () => {
+      if (network.mannerOf(server) === 'refuses') return this.#reject(new DeadmanError(this.#manners.unknown));
+      if (network.reaches(sender, server)) answer();
+      else return 'silence';
+    });
+  }
+
+  /** The sender hears something, and waits no longer unless it was silence. */
+  #hearIn(delayMs: number, hear: () => 'silence' | void): void {
+    const { kernel } = this.#links;
+    kernel.after(delayMs, () => (hear() === 'silence' ? undefined : this.#cancelTimeout()), this.#request.sender.inbox);
   }
 
   /** Mostly a millisecond, now and then much more: what overtakes what is decided here. */
   #latency(): number {
-    return this.#dice.next() < 0.02 ? this.#dice.integer(20, 300) : this.#dice.integer(0, 3);
+    const { dice } = this.#request.sender;
+    return dice.next() < 0.02 ? dice.integer(20, 300) : dice.integer(0, 3);
   }
 }

@@ -5,9 +5,12 @@ import { MemoryDatabase } from '@deadman/store';
 export interface DatabaseObserver {
   /** A row is about to change. `before` is undefined for a new one. */
   onChange(before: Job | undefined, after: Job): void;
+  /** The call that changed rows is over, and all that belongs to one transaction is written. */
+  onCommit(): void;
 }
 
-interface Snapshot {
+/** What a replica has. */
+export interface Snapshot {
   readonly jobs: readonly Job[];
   readonly attempts: MemoryDatabase['attempts'];
   readonly keys: MemoryDatabase['keys'];
@@ -22,7 +25,8 @@ interface Snapshot {
 
 /** A database whose every change is looked at as it happens, and which can be set back to an earlier moment. */
 export class ObservedDatabase extends MemoryDatabase {
-  #observer: DatabaseObserver | null = null;
+  readonly #observer: DatabaseObserver;
+  #hasChanged = false;
 
   constructor(clock: Pick<Clock, 'now'>, observer: DatabaseObserver) {
     super(clock);
@@ -30,8 +34,15 @@ export class ObservedDatabase extends MemoryDatabase {
   }
 
   override put(job: Job): void {
-    this.#observer?.onChange(this.jobs.get(job.id), job);
+    this.#observer.onChange(this.jobs.get(job.id), job);
     super.put(job);
+    if (this.#hasChanged) return;
+    this.#hasChanged = true;
+    // A call changes its rows without a pause, so the next microtask comes after all of them.
+    queueMicrotask(() => {
+      this.#hasChanged = false;
+      this.#observer.onCommit();
+    });
   }
 
   snapshot(): Snapshot {
@@ -66,6 +77,11 @@ export class ObservedDatabase extends MemoryDatabase {
 
   get openJobs(): readonly Job[] {
     return [...this.jobs.values()].filter(({ state }) => !isTerminal(state));
+  }
+
+  /** Whether some job has not ended; cheaper than asking which. */
+  get hasOpenJobs(): boolean {
+    return this.pending.size + this.waiting.size + this.running.size > 0;
   }
 }
 

@@ -1,24 +1,19 @@
-import { JobStore, LeaseStore, StoreNotices, Transport, WakeUpSet, WorkerRegistry } from '@deadman/domain';
-import type { DeathHandler, OutboxEntry, StoreNotice, Subscription, TicketSink } from '@deadman/domain';
+import { StoreNotices, Transport } from '@deadman/domain';
+import type {
+  DeathHandler,
+  JobStore,
+  LeaseStore,
+  OutboxEntry,
+  StoreNotice,
+  Subscription,
+  TicketSink,
+  WakeUpSet,
+  WorkerRegistry,
+} from '@deadman/domain';
 import type { Broker } from './broker.js';
 import type { Network } from './network.js';
 import type { Process } from './process.js';
 import type { ServerName } from './fault-plan.js';
-
-/**
- * A port whose every call crosses the network. The in-memory adapter stands at the far end, so the engine meets the same
- * answers as always, only late, lost, or after it was told that they would not come.
- */
-export function remote<Port extends object>(port: Port, server: ServerName, sender: Process, network: Network): Port {
-  return new Proxy(port, {
-    get: (target, name) => {
-      const method: unknown = Reflect.get(target, name, target);
-      if (typeof method !== 'function' || typeof name !== 'string') return method;
-      return (...args: unknown[]) =>
-        network.call(sender, server, () => Promise.resolve(method.apply(target, args)), `${server} ${name}`);
-    },
-  });
-}
 
 export interface RemotePorts {
   readonly store: JobStore;
@@ -27,6 +22,35 @@ export interface RemotePorts {
   readonly wakeUps: WakeUpSet;
   readonly transport: Transport;
   readonly notices: StoreNotices;
+}
+
+/** Hears the answers that a process gets. */
+export type ReplyListener = (method: string, args: readonly unknown[], reply: unknown, sentAtMs: number) => void;
+
+/**
+ * A port whose every call crosses the network. The in-memory adapter stands at the far end, so the engine meets the same
+ * answers as always, only late, lost, or after it was told that they would not come.
+ */
+export function remote<Port extends object>(
+  port: Port,
+  server: ServerName,
+  sender: Process,
+  network: Network,
+  onReply: ReplyListener = () => {},
+): Port {
+  return new Proxy(port, {
+    get: (target, name) => {
+      const method: unknown = Reflect.get(target, name, target);
+      if (typeof method !== 'function' || typeof name !== 'string') return method;
+      return async (...args: unknown[]) => {
+        const sentAtMs = sender.clock.monotonicMs();
+        const act = async (): Promise<unknown> => method.apply(target, args);
+        const reply = await network.call(sender, server, `${server} ${name}`, args, act);
+        onReply(name, args, reply, sentAtMs);
+        return reply;
+      };
+    },
+  });
 }
 
 /** What a broker is to one process. */
@@ -43,29 +67,25 @@ export class RemoteTransport extends Transport {
   }
 
   override async publish(entries: readonly OutboxEntry[]): Promise<readonly string[]> {
-    const send = async ({ id, ...entry }: OutboxEntry): Promise<string> => {
-      await this.#network.call(
-        this.#process,
-        'kafka',
-        async () => this.#broker.append({ id, ...entry } as OutboxEntry),
-        'kafka publish',
-      );
-      return id;
+    const send = async (entry: OutboxEntry): Promise<string> => {
+      const append = async (): Promise<void> => this.#broker.append(entry);
+      await this.#network.call(this.#process, 'kafka', 'kafka publish', [entry], append);
+      return entry.id;
     };
     const sent = await Promise.allSettled(entries.map(send));
     return sent.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
   }
 
   override async consumeReady(_queues: readonly string[], sink: TicketSink): Promise<Subscription> {
-    return toSubscription(this.#broker.join(this.#process, sink));
+    return this.#broker.join(this.#process, sink);
   }
 
   override async consumeDead(handler: DeathHandler): Promise<Subscription> {
-    return toSubscription(this.#broker.record(this.#process, handler));
+    return this.#broker.record(this.#process, handler);
   }
 }
 
-/** Notices reach a process that is well, most of the time: nothing may depend on them. */
+/** Notices reach a process that is well and connected, most of the time: nothing may depend on them. */
 export class RemoteNotices extends StoreNotices {
   readonly #notices: StoreNotices;
   readonly #network: Network;
@@ -80,17 +100,8 @@ export class RemoteNotices extends StoreNotices {
 
   override subscribe(listener: (notice: StoreNotice) => void): Promise<{ unsubscribe(): Promise<void> }> {
     return this.#notices.subscribe((notice) => {
-      if (this.#process.isWell && this.#network.isUp('postgres')) listener(notice);
+      const arrives = this.#process.isWell && this.#network.reaches(this.#process, 'postgres');
+      if (arrives && !this.#network.isLost(this.#process)) listener(notice);
     });
   }
-}
-
-function toSubscription({ leave }: { leave: () => void }): Subscription {
-  let isClosed = false;
-  return {
-    close: async () => {
-      if (!isClosed) leave();
-      isClosed = true;
-    },
-  } as Subscription;
 }

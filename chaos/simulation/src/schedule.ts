@@ -1,11 +1,15 @@
-import { SeededRandom } from '@deadman/testing';
+import { duplicateRuns } from './duplicates.js';
 import { Clients } from './clients.js';
+import { Dice } from './dice.js';
+import { LIMITS, TTL_MS } from './deployment.js';
 import { planFaults } from './fault-plan.js';
 import type { FaultPlan } from './fault-plan.js';
 import type { Violation } from './invariants.js';
 import type { Script } from './sim-handler.js';
+import { isPoison } from './sim-handler.js';
 import { Story } from './story.js';
-import { LIMITS, TTL_MS, World } from './world.js';
+import { Verdict } from './verdict.js';
+import { World } from './world.js';
 
 export interface ScheduleResult {
   readonly seed: number;
@@ -13,10 +17,25 @@ export interface ScheduleResult {
   readonly situations: Readonly<Record<string, number>>;
   /** The same seed gives the same hash, or something in the world is not decided by it. */
   readonly hash: string;
-  readonly events: number;
-  /** Virtual time from the end of the faults until everything had ended. Milliseconds. */
-  readonly healedInMs: number;
+  readonly measures: Measures;
   readonly story: Story;
+}
+
+/** Sums over schedules, except `slowestMs`, which is the worst of them. */
+export interface Measures {
+  readonly events: number;
+  readonly jobs: number;
+  readonly executions: number;
+  /** Runs that nobody had called for (`protocol.md` §2). */
+  readonly duplicates: number;
+  readonly reaps: number;
+  /** Reaps of a run whose worker had stood for a TTL and was at work on it. */
+  readonly falseReaps: number;
+  /** The same in schedules without a failover, in which the rules promise next to none. */
+  readonly calmReaps: number;
+  readonly calmFalseReaps: number;
+  /** Virtual time from the end of the faults to the end of the last job. Milliseconds. */
+  readonly slowestMs: number;
 }
 
 /** `faults.md` G9, before the jobs' own runs and backoffs. Milliseconds. */
@@ -27,7 +46,7 @@ const QUIET_MS = 2 * TTL_MS;
 
 /** Runs one seed from its first fault to the last job's end. */
 export function runSeed(seed: number, isTold = false): Promise<ScheduleResult> {
-  return runPlan(planFaults(new SeededRandom(seed)), isTold);
+  return runPlan(planFaults(new Dice(seed)), isTold);
 }
 
 export async function runPlan(plan: FaultPlan, isTold = false): Promise<ScheduleResult> {
@@ -38,25 +57,23 @@ export async function runPlan(plan: FaultPlan, isTold = false): Promise<Schedule
   clients.begin();
   await world.kernel.run(plan.untilMs);
   world.heal();
-  const healedAtMs = await healed(world, clients);
-  world.invariants.judge(world.db, LIMITS);
+  const endedAtMs = await untilHealed(world, clients);
+  new Verdict(world.watched, world.invariants).judge(clients.batches, world.hasFailedOver);
+  story.mix(world.kernel.ran);
   return {
     seed: plan.seed,
     violations: world.invariants.violations,
     situations: world.situations.toRecord(),
     hash: story.hash,
-    events: world.kernel.ran,
-    healedInMs: healedAtMs - plan.untilMs,
+    measures: measure(world, endedAtMs),
     story,
   };
 }
 
 /** Waits until everything has ended and stays so for longer than a lease. Returns when that was. */
-async function healed(world: World, clients: Clients): Promise<number> {
-  const isDone = (): boolean => clients.isDone && world.db.openJobs.length === 0 && world.db.outbox.size === 0;
-  const hasPoison = (): boolean =>
-    [...world.db.jobs.values()].some(({ payload }) => payload.includes('"isPoison":true'));
-  const limitMs = world.plan.untilMs + HEAL_WITHIN_MS + drainMs(world) + (hasPoison() ? POISON_EXTRA_MS : 0);
+async function untilHealed(world: World, clients: Clients): Promise<number> {
+  const isDone = (): boolean => !world.db.hasOpenJobs && world.db.outbox.size === 0 && clients.isDone;
+  const limitMs = world.plan.untilMs + HEAL_WITHIN_MS + drainMs(world);
   while (world.kernel.nowMs < limitMs) {
     if (!(await world.kernel.run(limitMs, isDone))) break;
     const doneAtMs = world.kernel.nowMs;
@@ -73,5 +90,32 @@ function drainMs({ db, plan }: World): number {
     return (maxAttempts - failures + 1) * (Math.min(ms, timeoutMs) + 1_000);
   });
   const backoffMs = 4 * 3_000;
-  return runsMs.reduce((sum, ms) => sum + ms, 0) / (plan.workers * plan.slots) + backoffMs;
+  const poisonMs = [...db.jobs.values()].some(({ payload }) => isPoison(payload)) ? POISON_EXTRA_MS : 0;
+  return runsMs.reduce((sum, ms) => sum + ms, 0) / (plan.workers * plan.slots) + backoffMs + poisonMs;
+}
+
+function measure(world: World, endedAtMs: number): Measures {
+  const { kernel, db, executions, historian, hasFailedOver } = world;
+  const reaps = historian.reaps.length;
+  const falseReaps = countFalseReaps(world);
+  return {
+    events: kernel.ran,
+    jobs: db.jobs.size,
+    executions: executions.count,
+    duplicates: duplicateRuns(world),
+    reaps,
+    falseReaps,
+    calmReaps: hasFailedOver ? 0 : reaps,
+    calmFalseReaps: hasFailedOver ? 0 : falseReaps,
+    slowestMs: endedAtMs - world.plan.untilMs,
+  };
+}
+
+/** A run past its timeout, or past the grace of a cancel, is taken from a worker at work on purpose. */
+function countFalseReaps({ historian, db }: World): number {
+  const isOnPurpose = ({ jobId, attempt, token }: (typeof historian.reaps)[number]): boolean => {
+    const row = db.attempts.get(jobId)?.find((found) => found.attempt === attempt && found.claimToken === token);
+    return row?.reason === 'timeout' || row?.reason === 'cancel-grace';
+  };
+  return historian.reaps.filter((reap) => reap.wasAtWork && !isOnPurpose(reap)).length;
 }

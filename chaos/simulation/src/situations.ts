@@ -1,3 +1,55 @@
+/**
+ * What has to come about in a run of a thousand schedules, or the run proves nothing about it. Each is a corner of the
+ * protocol that a rule was written for.
+ */
+export const REQUIRED_SITUATIONS = [
+  'zombie settled after reap',
+  'claim reply lost',
+  'late claim not started',
+  'reclaim raced',
+  'redelivery absorbed',
+  'orphan claim released',
+  'lost run aborted: stale',
+  'lost run aborted: unconfirmed',
+  'idle claim used by a busy worker',
+  'quarantined',
+  'ran alone from quarantine',
+  'drain-for-quarantine',
+  'superseded dead letter',
+  'vouched by Redis alone',
+  'vouched by Postgres alone',
+  'settled before, and its reply lost',
+  'attempt number given out twice',
+  'death told again',
+  'cancel of a running job',
+  'cancel asked',
+  'cancel cancelled',
+  'cancel finished',
+  'retry ready',
+  'redrive ready',
+  'redrive superseded',
+  'job-reclaimed lease-lapsed',
+  'job-reclaimed worker-gone',
+  'job-reclaimed timeout',
+  'job-reclaimed cancel-grace',
+  'lapse under a cancel',
+  'submission replayed',
+  'submit of unknown outcome',
+  'sent by the relay',
+  'died of crash-loop',
+  'died of exhausted',
+  'died of non-retryable',
+  'run-aborted shutdown',
+  'run-aborted timeout',
+  'run-aborted cancelled',
+  'group member expired',
+  'stale commit dropped',
+  'scan held back by a broken store',
+  'lease store not trusted',
+  'request applied after its sender was told it failed',
+  'failover',
+] as const;
+
 /** Counts what came about, so that a run can show which corners it has seen and which it never reached. */
 export class Situations {
   readonly #counts = new Map<string, number>();
@@ -12,6 +64,11 @@ export class Situations {
 
   addAll(others: Readonly<Record<string, number>>): void {
     for (const [what, count] of Object.entries(others)) this.count(what, count);
+  }
+
+  /** Those that had to come about and did not. */
+  missing(required: readonly string[] = REQUIRED_SITUATIONS): readonly string[] {
+    return required.filter((what) => this.of(what) === 0);
   }
 
   toRecord(): Record<string, number> {

@@ -1,58 +1,46 @@
-import { DEFAULT_LIMITS, leasePolicy } from '@deadman/domain';
-import type { EngineEvent, EngineEvents, Job, JobLimits, LeasePolicy, Rules } from '@deadman/domain';
-import {
-  DeadLetterRecorder,
-  HandlerRegistry,
-  JobCommands,
-  Promoter,
-  Publisher,
-  Reaper,
-  Relay,
-  runLoop,
-  Submitter,
-  Worker,
-} from '@deadman/engine';
-import type { LoopSpec } from '@deadman/engine';
-import { MemoryLeaseStore, MemoryWakeUpSet } from '@deadman/leases';
-import { MemoryJobStore, MemoryStoreNotices, MemoryWorkerRegistry } from '@deadman/store';
-import { SeededRandom, SequenceIds } from '@deadman/testing';
+import type { EngineEvent, HandlerContext } from '@deadman/domain';
+import type { Worker } from '@deadman/engine';
+import { MemoryStoreNotices, MemoryWorkerRegistry } from '@deadman/store';
 import { Broker } from './broker.js';
-import type { Fault, FaultPlan } from './fault-plan.js';
-import { Invariants, Promises } from './invariants.js';
+import { LIMITS, POLICY, startProgram, TTL_MS } from './deployment.js';
+import type { Intake, Program, Role } from './deployment.js';
+import { Dice } from './dice.js';
+import { Executions } from './executions.js';
+import type { Execution } from './executions.js';
+import type { Fault, FaultPlan, ServerName } from './fault-plan.js';
+import { Historian } from './historian.js';
+import { Invariants } from './invariants.js';
+import type { WatchedWorld } from './invariants.js';
 import { Kernel } from './kernel.js';
 import { Network } from './network.js';
 import { ObservedDatabase } from './observed-database.js';
+import { ObservedStore } from './observed-store.js';
 import { Process, VirtualClock } from './process.js';
+import { Promises } from './promises.js';
+import { SimulatedRedis } from './redis.js';
 import { remote, RemoteNotices, RemoteTransport } from './remote-ports.js';
 import type { RemotePorts } from './remote-ports.js';
-import { simulatedHandler } from './sim-handler.js';
+import type { RunListener } from './sim-handler.js';
 import { Situations } from './situations.js';
+import { WORLD } from './story.js';
 import type { Story } from './story.js';
 
-/** Shorter than in production, so that a schedule sees several; said in every report. Milliseconds. */
-export const TTL_MS = 5_000;
-export const POLICY: LeasePolicy = leasePolicy(TTL_MS, { cancelGraceMs: 8_000 });
-export const LIMITS: JobLimits = { ...DEFAULT_LIMITS, quarantineMaxMs: 10_000 };
-/** Scaled down with the quarantine's backoff. Milliseconds. */
-const QUARANTINE_WAIT_MS = 10_000;
+export type { Intake } from './deployment.js';
 
-type Role = 'api' | 'worker' | 'reaper' | 'recorder';
-
-/** What an api process can be asked. */
-export interface Intake {
-  readonly submitter: Submitter;
-  readonly commands: JobCommands;
-}
+/** How soon somebody starts a process again that died by itself. Milliseconds. */
+const RESTART_MS = 500;
+/** How long a process that was told to stop may take before it is killed. Milliseconds. */
+const STOP_WITHIN_MS = 15_000;
 
 /** A place in the deployment: whatever process stands there at the moment. */
 interface Post {
   readonly role: Role;
   readonly name: string;
-  lives: number;
+  life: number;
   process: Process;
-  /** Ends the process as SIGTERM does. */
-  stop: () => Promise<void>;
-  intake: Intake | null;
+  program: Program;
+  /** Somebody has already been told to start the next one. */
+  isExpected: boolean;
 }
 
 /**
@@ -63,83 +51,113 @@ export class World {
   readonly kernel = new Kernel();
   readonly situations = new Situations();
   readonly promises = new Promises();
+  readonly executions = new Executions(this.kernel, TTL_MS);
   readonly invariants: Invariants;
   readonly db: ObservedDatabase;
   readonly network: Network;
   readonly plan: FaultPlan;
+  readonly dice: Dice;
+  readonly historian: Historian;
   readonly #story: Story;
-  readonly #serverClock = new VirtualClock(this.kernel);
-  readonly #leases = new MemoryLeaseStore(this.#serverClock);
-  readonly #wakeUps = new MemoryWakeUpSet(this.#serverClock);
+  readonly #databaseClock = new VirtualClock(this.kernel);
+  readonly #redis = new SimulatedRedis(this.kernel);
   readonly #broker: Broker;
   readonly #posts: Post[] = [];
-  readonly #holders = new Map<string, Process>();
-  #streams = 0;
-  #isStopping = false;
+  #lives = 0;
+  #failovers = 0;
+  #isCalm = false;
 
   constructor(plan: FaultPlan, story: Story) {
     this.plan = plan;
+    this.dice = new Dice(plan.seed);
     this.#story = story;
-    this.invariants = new Invariants(this.promises, (job) => this.#noteLapse(job));
-    this.db = new ObservedDatabase(this.#serverClock, {
+    this.historian = new Historian(this, story);
+    this.invariants = new Invariants(
+      () => this.watched,
+      (job) => this.historian.onLapse(job),
+    );
+    this.db = new ObservedDatabase(this.#databaseClock, {
       onChange: (before, after) => {
+        this.historian.onChange(before, after);
         this.invariants.onChange(before, after);
-        this.tell('database', `${after.id.slice(-6)} ${before?.state ?? 'new'} → ${after.state} #${after.attempt}`);
       },
+      onCommit: () => this.invariants.onCommit(),
     });
-    this.network = new Network(this.kernel, this.#dice(), plan.network, this.situations);
-    this.#broker = new Broker(this.kernel, this.situations);
-    this.#man('api', 1);
+    this.network = new Network(this.kernel, plan.network, this.historian);
+    this.#broker = new Broker(this.kernel, this.network, this.situations, TTL_MS);
+    this.#man('api', plan.apis);
     this.#man('worker', plan.workers);
     this.#man('reaper', plan.reapers);
     this.#man('recorder', 1);
   }
 
-  /** The api process that stands at the moment, if it can answer. */
-  get intake(): Intake | null {
-    const api = this.#posts.find(({ role }) => role === 'api');
-    return api !== undefined && api.process.isAlive ? api.intake : null;
+  /** The faults are over. */
+  get isCalm(): boolean {
+    return this.#isCalm;
   }
 
-  tell(who: string, what: string): void {
+  get hasFailedOver(): boolean {
+    return this.#failovers > 0;
+  }
+
+  get watched(): WatchedWorld {
+    const { db, executions, promises } = this;
+    const { nowMs } = this.kernel;
+    return { db, nowMs, executions, promises, limits: LIMITS, ttlMs: TTL_MS, beatMs: POLICY.beatMs };
+  }
+
+  /** The api that a client's request goes to. It may be dead. */
+  apiFor(dice: Dice): { readonly process: Process; readonly intake: Intake } {
+    const { process, program } = dice.pick(this.#posts.filter(({ role }) => role === 'api'));
+    return { process, intake: program.intake! };
+  }
+
+  processOf(incarnation: string): Process | undefined {
+    return this.#posts.find(({ program }) => program.worker?.incarnation === incarnation)?.process;
+  }
+
+  tell(who: string, what: () => string): void {
     this.#story.tell(this.kernel.nowMs, who, what);
   }
 
   schedule(fault: Fault): void {
-    if (fault.kind === 'failover') this.#scheduleFailover(fault.atMs, fault.lostMs);
+    if (fault.kind === 'failover') this.#scheduleFailover(fault);
     else this.kernel.after(fault.atMs, () => this.#inflict(fault));
   }
 
   /** The faults are over: every message arrives, every server answers, every process stands. */
   heal(): void {
-    this.#isStopping = true;
+    this.#isCalm = true;
     this.network.calm();
-    for (const server of ['postgres', 'redis', 'kafka'] as const) this.network.bringUp(server);
-    for (const post of this.#posts) post.process.thaw();
-    this.tell('world', 'faults are over');
+    this.#broker.onReturn();
+    for (const { process } of this.#posts) process.thaw();
+    this.tell(WORLD, () => 'the faults are over');
   }
 
   #inflict(fault: Exclude<Fault, { kind: 'failover' }>): void {
-    if (this.#isStopping) return;
-    this.tell('world', JSON.stringify(fault));
+    if (this.#isCalm) return;
     switch (fault.kind) {
       case 'kill':
         return this.#kill(this.#victim(fault.victim), fault.forMs);
       case 'freeze':
-        return this.#freeze(this.#victim(fault.victim), fault.forMs);
+        return this.#freeze(this.#victim(fault.victim).process, fault.forMs);
       case 'restart':
         return this.#restart(this.#victim(fault.victim), fault.forMs);
       case 'outage':
-        this.network.takeDown(fault.server);
-        this.kernel.after(fault.forMs, () => this.network.bringUp(fault.server));
-        return;
+        return this.#outage(fault);
+      case 'cut':
+        return this.#cut(this.#victim(fault.victim).name, fault.server, fault.forMs);
       case 'redis-flush':
-        return this.#leases.forget();
+        this.tell(WORLD, () => 'Redis is flushed');
+        return this.#redis.empty();
       case 'redis-rewind':
-        return this.#leases.forget();
+        this.tell(WORLD, () => `Redis loses its last ${fault.lostMs} ms`);
+        return this.#redis.rewind(fault.lostMs);
       case 'kafka-wipe':
+        this.tell(WORLD, () => 'Kafka is wiped');
         return this.#broker.wipe();
       case 'rebalance':
+        this.tell(WORLD, () => 'a rebalance');
         return this.#broker.rebalance();
     }
   }
@@ -149,38 +167,73 @@ export class World {
   }
 
   #kill(post: Post, forMs: number): void {
+    this.tell(WORLD, () => `${post.process.name} is killed, and started again after ${forMs} ms`);
+    this.#replace(post, forMs);
+  }
+
+  #replace(post: Post, forMs: number): void {
     post.process.kill();
+    if (post.isExpected) return;
+    post.isExpected = true;
     this.kernel.after(forMs, () => this.#start(post));
   }
 
-  #freeze({ process }: Post, forMs: number): void {
+  #freeze(process: Process, forMs: number): void {
+    this.tell(WORLD, () => `${process.name} stands still for ${forMs} ms`);
     process.freeze();
     this.kernel.after(forMs, () => process.thaw());
   }
 
   #restart(post: Post, forMs: number): void {
-    const { process } = post;
+    const { process, program } = post;
     if (!process.isWell) return;
+    this.tell(WORLD, () => `${process.name} is told to stop`);
     const end = (): void => {
-      if (process !== post.process) return;
-      process.kill();
-      this.kernel.after(forMs, () => this.#start(post));
+      if (process === post.process) this.#replace(post, forMs);
     };
-    void post.stop().then(() => this.kernel.after(0, end, process));
-    this.kernel.after(15_000, end);
+    void program.stop().then(() => this.kernel.after(0, end, process));
+    this.kernel.after(STOP_WITHIN_MS, end);
+  }
+
+  #outage({ server, manner, forMs, isEmptied }: Fault & { kind: 'outage' }): void {
+    this.tell(WORLD, () => `${server} ${manner === 'silent' ? 'falls silent' : 'is down'} for ${forMs} ms`);
+    this.network.takeDown(server, manner);
+    if (isEmptied && server === 'redis') this.#redis.empty();
+    if (isEmptied && server === 'kafka') this.#broker.wipe();
+    this.kernel.after(forMs, () => this.#bringUp(server));
+  }
+
+  #bringUp(server: ServerName): void {
+    this.tell(WORLD, () => `${server} is there again`);
+    this.network.bringUp(server);
+    if (server === 'kafka') this.#broker.onReturn();
+  }
+
+  #cut(post: string, server: ServerName, forMs: number): void {
+    this.tell(WORLD, () => `${post} is cut off from ${server} for ${forMs} ms`);
+    this.network.cut(post, server);
+    this.kernel.after(forMs, () => this.network.mend(post, server));
   }
 
   /** What was committed in the last `lostMs` before the failover never happened, and nobody can be held to it. */
-  #scheduleFailover(atMs: number, lostMs: number): void {
+  #scheduleFailover({ atMs, lostMs, forMs, stepMs }: Fault & { kind: 'failover' }): void {
     this.kernel.after(Math.max(0, atMs - lostMs), () => {
-      if (this.#isStopping) return;
+      if (this.#isCalm) return;
+      const generation = this.#failovers;
       const snapshot = this.db.snapshot();
-      this.kernel.after(lostMs, () => {
-        this.tell('world', `failover loses the last ${lostMs} ms`);
+      const seen = this.invariants.remember();
+      this.kernel.after(Math.min(atMs, lostMs), () => {
+        // A snapshot of a server that has been replaced since is of no use.
+        if (generation !== this.#failovers || this.#isCalm) return;
+        this.#failovers += 1;
+        this.tell(WORLD, () => `Postgres fails over, loses its last ${lostMs} ms, and is there after ${forMs} ms`);
         this.situations.count('failover');
         this.db.restore(snapshot);
-        for (const id of this.promises.accepted) if (!this.db.jobs.has(id)) this.promises.accepted.delete(id);
-        this.promises.cancels.clear();
+        this.#databaseClock.step(stepMs);
+        this.invariants.onFailover(seen.deaths, seen.exits);
+        this.promises.forgetWhatIsLost(this.db.jobs);
+        this.network.takeDown('postgres', 'refuses');
+        this.kernel.after(forMs, () => this.#bringUp('postgres'));
       });
     });
   }
@@ -188,159 +241,94 @@ export class World {
   #man(role: Role, count: number): void {
     for (let number = 0; number < count; number += 1) {
       const name = `${role}-${number}`;
-      const process = new Process(name, this.kernel);
-      const post: Post = { role, name, lives: 0, process, stop: async () => {}, intake: null };
+      const process = new Process(name, 0, this.kernel, this.dice);
+      const program: Program = { stop: async () => {}, intake: null, worker: null };
+      const post: Post = { role, name, life: 0, process, program, isExpected: true };
       this.#posts.push(post);
       this.#start(post);
     }
   }
 
-  /** A process that dies by its own fault (poison, or in the middle of a call) is started again as any other. */
   #start(post: Post): void {
-    post.lives += 1;
-    const skewMs = Math.round((this.#dice().next() * 2 - 1) * this.plan.skewMs);
-    const process = new Process(`${post.name}.${post.lives}`, this.kernel, skewMs);
+    post.life += 1;
+    post.isExpected = false;
+    this.#lives += 1;
+    const dice = this.dice.split(`${post.name}.${post.life}`);
+    const skewMs = Math.round((dice.next() * 2 - 1) * this.plan.skewMs);
+    const process = new Process(post.name, post.life, this.kernel, dice, skewMs);
     post.process = process;
-    this.tell('world', `${process.name} starts`);
-    const ports = this.#portsOf(process);
-    switch (post.role) {
-      case 'api':
-        post.intake = this.#startApi(process, ports);
-        break;
-      case 'worker':
-        post.stop = this.#startWorker(process, ports);
-        break;
-      case 'reaper':
-        post.stop = this.#startReaper(process, ports);
-        break;
-      case 'recorder':
-        post.stop = this.#startRecorder(process, ports);
-        break;
-    }
+    this.tell(WORLD, () => `${process.name} starts`);
+    post.program = startProgram(post.role, {
+      process,
+      ports: this.#portsOf(process),
+      life: this.#lives,
+      slots: this.plan.slots,
+      hear: (event) => this.#hear(post, process, event),
+      runs: (worker) => this.#listenTo(process, worker),
+    });
     this.#watch(post, process);
   }
 
+  /** A process that dies by its own fault (poison, or in the middle of a call) is started again as any other. */
   #watch(post: Post, process: Process): void {
-    this.kernel.after(1_000, () => {
+    this.kernel.after(RESTART_MS, () => {
       if (post.process !== process) return;
-      if (process.isAlive) return this.#watch(post, process);
-      this.kernel.after(500, () => (post.process === process ? this.#start(post) : undefined));
+      if (process.isAlive) this.#watch(post, process);
+      else this.#replace(post, RESTART_MS);
     });
   }
 
-  #startApi(process: Process, ports: RemotePorts): Intake {
-    const deps = { ...ports, ...this.#surroundings(process) };
-    const publisher = new Publisher(deps);
+  #listenTo(process: Process, worker: () => Worker): RunListener {
     return {
-      submitter: new Submitter({ ...deps, publisher }),
-      commands: new JobCommands({ ...deps, publisher }),
-    };
-  }
-
-  #startWorker(process: Process, ports: RemotePorts): () => Promise<void> {
-    const deps = { ...ports, ...this.#surroundings(process) };
-    const handlers = new HandlerRegistry();
-    handlers.register(
-      simulatedHandler(process, ({ job }) => {
-        this.situations.count('execution');
-        this.tell(process.name, `runs ${job.id.slice(-6)} #${job.attempt}`);
-      }),
-    );
-    const worker = new Worker(
-      { ...deps, publisher: new Publisher(deps), handlers, handlerLog: () => SILENT_LOG },
-      {
-        name: process.name,
-        slots: this.plan.slots,
-        policy: POLICY,
-        limits: LIMITS,
-        quarantineWaitMs: QUARANTINE_WAIT_MS,
-        drainMs: 3_000,
-        abortGraceMs: 1_000,
+      onStart: (context) => this.#beginRun(process, worker().incarnation, context),
+      onEffect: (execution) => {
+        this.historian.onEffect(execution);
+        this.invariants.onEffect(execution);
       },
-    );
-    this.#holders.set(worker.incarnation, process);
-    void worker.start();
-    void ports.notices.subscribe((notice) => (notice.kind === 'cancel' ? worker.cancel(notice.jobIds) : undefined));
-    return () => worker.drain();
-  }
-
-  #startReaper(process: Process, ports: RemotePorts): () => Promise<void> {
-    const deps = { ...ports, ...this.#surroundings(process) };
-    const publisher = new Publisher(deps);
-    const reaper = new Reaper({ ...deps, publisher }, { name: process.name, policy: POLICY });
-    const promoter = new Promoter({ ...deps, publisher });
-    const relay = new Relay({ ...deps, publisher });
-    void ports.notices.subscribe((notice) => (notice.kind === 'due' ? promoter.nudge() : undefined));
-    const loops: Pick<LoopSpec, 'name' | 'everyMs' | 'turn'>[] = [
-      { name: 'reaper', everyMs: 1_000, turn: () => reaper.turn() },
-      { name: 'promoter', everyMs: 1_000, turn: () => promoter.turn() },
-      { name: 'wake-up', everyMs: 0, turn: (signal) => promoter.wakeTurn(signal) },
-      { name: 'relay', everyMs: 1_000, turn: () => relay.turn() },
-    ];
-    const ending = new AbortController();
-    const ends = loops.map((loop) => runLoop({ ...deps, ...loop, signal: ending.signal }));
-    return async () => {
-      ending.abort();
-      await Promise.all(ends);
+      onEnd: (execution, hasReturned) => this.executions.end(execution, hasReturned),
     };
   }
 
-  #startRecorder(process: Process, ports: RemotePorts): () => Promise<void> {
-    const recorder = new DeadLetterRecorder({ ...ports, ...this.#surroundings(process) });
-    void recorder.start();
-    return () => recorder.stop();
+  #beginRun(process: Process, incarnation: string, { job, signal }: HandlerContext): Execution {
+    const claim = this.invariants.claims.get(`${job.id}/${job.attempt}`);
+    const execution = this.executions.begin({
+      jobId: job.id,
+      attempt: job.attempt,
+      process,
+      incarnation,
+      alone: claim?.alone ?? false,
+      signal,
+      vouchedAtMs: claim?.atMs ?? this.kernel.nowMs,
+    });
+    this.historian.onStart(execution);
+    this.invariants.onStart(execution);
+    return execution;
   }
 
   #portsOf(process: Process): RemotePorts {
-    const far = <Port extends object>(port: Port, server: 'postgres' | 'redis'): Port =>
-      remote(port, server, process, this.network);
+    const { db, situations, network } = this;
+    const isRowLocked = (): boolean => network.isRowLocked(process);
     return {
-      store: far(new MemoryJobStore(this.db), 'postgres'),
-      registry: far(new MemoryWorkerRegistry(this.db), 'postgres'),
-      leases: far(this.#leases, 'redis'),
-      wakeUps: far(this.#wakeUps, 'redis'),
-      transport: new RemoteTransport(this.#broker, this.network, process),
-      notices: new RemoteNotices(new MemoryStoreNotices(this.db), this.network, process),
+      store: remote(new ObservedStore({ db, situations, isRowLocked }), 'postgres', process, network),
+      registry: remote(
+        new MemoryWorkerRegistry(db),
+        'postgres',
+        process,
+        network,
+        (method, _args, _reply, sentAtMs) => {
+          if (method === 'beat') this.executions.onBeat(process, sentAtMs);
+        },
+      ),
+      leases: remote(this.#redis.leases, 'redis', process, network, (method, [leases], reply, sentAtMs) => {
+        if (method === 'renew') this.executions.onRenewal(process, leases as never, reply as never, sentAtMs);
+      }),
+      wakeUps: remote(this.#redis.wakeUps, 'redis', process, network),
+      transport: new RemoteTransport(this.#broker, network, process),
+      notices: new RemoteNotices(new MemoryStoreNotices(db), network, process),
     };
   }
 
-  #surroundings(process: Process): {
-    clock: Process['clock'];
-    random: SeededRandom;
-    ids: SequenceIds;
-    events: EngineEvents;
-    rules: Rules;
-  } {
-    const random = this.#dice();
-    const ids = new SequenceIds(process.clock, this.#streams);
-    const events = { emit: (event: EngineEvent) => this.#hear(process, event) };
-    return { clock: process.clock, random, ids, events, rules: { limits: LIMITS, random } };
-  }
-
-  #hear(process: Process, event: EngineEvent): void {
-    if (!process.isAlive) return;
-    const detail = 'reason' in event && event.reason !== null ? ` ${event.reason}` : '';
-    if (event.kind !== 'loop-turned') this.situations.count(`${event.kind}${detail}`);
-    if ('jobId' in event) this.tell(process.name, `${event.kind}${detail} ${event.jobId.slice(-6)}`);
-  }
-
-  /** A reap is false when the worker stands and runs the job all the same. It costs a run, and is counted. */
-  #noteLapse(job: Job): void {
-    this.situations.count('reap');
-    const holder = this.#holders.get(job.claim?.workerId ?? '');
-    if (holder?.isWell) this.situations.count('reap of a process that stands');
-  }
-
-  /** A stream of dice for each part, so that a change in one does not shift the others. */
-  #dice(): SeededRandom {
-    this.#streams += 1;
-    return new SeededRandom(Math.imul(this.plan.seed, 0x9e3779b1) ^ Math.imul(this.#streams, 0x85ebca6b));
-  }
-
-  /** Dice for whoever drives this world. */
-  driverDice(): SeededRandom {
-    return this.#dice();
+  #hear(post: Post, process: Process, event: EngineEvent): void {
+    if (process.isAlive) this.historian.hear(process, post.program.worker, event);
   }
 }
-
-const SILENT_LOG = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

@@ -1,0 +1,135 @@
+import { DEFAULT_LIMITS, leasePolicy } from '@deadman/domain';
+import type { EngineEvent, EngineEvents, JobLimits, LeasePolicy, Random, Rules } from '@deadman/domain';
+import {
+  DeadLetterRecorder,
+  HandlerRegistry,
+  JobCommands,
+  Promoter,
+  Publisher,
+  Reaper,
+  Relay,
+  runLoop,
+  Submitter,
+  Worker,
+} from '@deadman/engine';
+import type { LoopSpec } from '@deadman/engine';
+import { CountedIds } from './ids.js';
+import type { Process } from './process.js';
+import type { RemotePorts } from './remote-ports.js';
+import { simulatedHandler } from './sim-handler.js';
+import type { RunListener } from './sim-handler.js';
+
+/** Shorter than in production, so that a schedule sees several; said in every report. Milliseconds. */
+export const TTL_MS = 5_000;
+export const POLICY: LeasePolicy = leasePolicy(TTL_MS, { cancelGraceMs: 8_000 });
+export const LIMITS: JobLimits = { ...DEFAULT_LIMITS, quarantineMaxMs: 10_000 };
+/** Scaled down with the quarantine's backoff. Milliseconds. */
+const QUARANTINE_WAIT_MS = 10_000;
+
+export type Role = 'api' | 'worker' | 'reaper' | 'recorder';
+
+/** What an api process can be asked. */
+export interface Intake {
+  readonly submitter: Submitter;
+  readonly commands: JobCommands;
+}
+
+/** A running program: how it ends when it is told to, and what it can be asked. */
+export interface Program {
+  readonly stop: () => Promise<void>;
+  readonly intake: Intake | null;
+  /** Set for workers. */
+  readonly worker: Worker | null;
+}
+
+export interface ProgramHost {
+  readonly process: Process;
+  readonly ports: RemotePorts;
+  /** A number that no other life of a process has. */
+  readonly life: number;
+  readonly slots: number;
+  readonly hear: (event: EngineEvent) => void;
+  readonly runs: (worker: () => Worker) => RunListener;
+}
+
+/** What every part of the engine is given. */
+interface Surroundings extends RemotePorts {
+  readonly clock: Process['clock'];
+  readonly random: Random;
+  readonly ids: CountedIds;
+  readonly events: EngineEvents;
+  readonly rules: Rules;
+  readonly publisher: Publisher;
+}
+
+/** Starts the engine's real code as the process of a role would. */
+export function startProgram(role: Role, host: ProgramHost): Program {
+  const starts = { api: startApi, worker: startWorker, reaper: startReaper, recorder: startRecorder };
+  return starts[role](host, surroundingsOf(host));
+}
+
+function surroundingsOf({ process, ports, life, hear }: ProgramHost): Surroundings {
+  const { clock } = process;
+  const random = process.dice.split('engine');
+  const events = { emit: hear };
+  const publisher = new Publisher({ ...ports, events });
+  return { ...ports, clock, random, ids: new CountedIds(life), events, rules: { limits: LIMITS, random }, publisher };
+}
+
+function startApi(_host: ProgramHost, deps: Surroundings): Program {
+  const submitter = new Submitter(deps);
+  return { stop: () => submitter.close(), intake: { submitter, commands: new JobCommands(deps) }, worker: null };
+}
+
+function startWorker({ process, slots, runs }: ProgramHost, deps: Surroundings): Program {
+  const handlers = new HandlerRegistry();
+  handlers.register(
+    simulatedHandler(
+      process,
+      runs(() => worker),
+    ),
+  );
+  const worker = new Worker(
+    { ...deps, handlers, handlerLog: () => SILENT_LOG },
+    {
+      name: process.name,
+      slots,
+      policy: POLICY,
+      limits: LIMITS,
+      quarantineWaitMs: QUARANTINE_WAIT_MS,
+      drainMs: 3_000,
+      abortGraceMs: 1_000,
+    },
+  );
+  void worker.start();
+  void deps.notices.subscribe((notice) => (notice.kind === 'cancel' ? worker.cancel(notice.jobIds) : undefined));
+  return { stop: () => worker.drain(), intake: null, worker };
+}
+
+function startReaper({ process }: ProgramHost, deps: Surroundings): Program {
+  const reaper = new Reaper(deps, { name: process.name, policy: POLICY });
+  const promoter = new Promoter(deps);
+  const relay = new Relay(deps);
+  void deps.notices.subscribe((notice) => (notice.kind === 'due' ? promoter.nudge() : undefined));
+  const loops: Pick<LoopSpec, 'name' | 'everyMs' | 'turn'>[] = [
+    { name: 'reaper', everyMs: 1_000, turn: () => reaper.turn() },
+    { name: 'promoter', everyMs: 1_000, turn: () => promoter.turn() },
+    { name: 'wake-up', everyMs: 0, turn: (signal) => promoter.wakeTurn(signal) },
+    { name: 'relay', everyMs: 1_000, turn: () => relay.turn() },
+  ];
+  const ending = new AbortController();
+  const ends = loops.map((loop) => runLoop({ ...deps, ...loop, signal: ending.signal }));
+  const stop = async (): Promise<void> => {
+    ending.abort();
+    await Promise.all(ends);
+  };
+  return { stop, intake: null, worker: null };
+}
+
+function startRecorder(_host: ProgramHost, deps: Surroundings): Program {
+  const recorder = new DeadLetterRecorder(deps);
+  void recorder.start();
+  return { stop: () => recorder.stop(), intake: null, worker: null };
+}
+
+const SILENT_LOG = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

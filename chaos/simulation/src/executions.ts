@@ -1,0 +1,116 @@
+import type { Lease } from '@deadman/domain';
+import type { Kernel } from './kernel.js';
+import type { Process } from './process.js';
+
+/** One call of a handler, as somebody outside sees it. */
+export interface Execution {
+  /** Counts from 1; what a success returns, so that its row tells whose it is. */
+  readonly id: number;
+  readonly jobId: string;
+  readonly attempt: number;
+  readonly process: Process;
+  readonly incarnation: string;
+  readonly alone: boolean;
+  readonly signal: AbortSignal;
+  /** When the last renewal was sent that a store answered in time; at first when the claim was committed. Milliseconds. */
+  vouchedAtMs: number;
+  startedAtMs: number;
+  hasReturned: boolean;
+  isOver: boolean;
+}
+
+/**
+ * Who runs what, kept outside everything that is under test. It also counts on its own, from the messages that pass,
+ * when a run was last vouched for (`protocol.md` §6): the engine's own count is what is being judged.
+ */
+export class Executions {
+  readonly #kernel: Kernel;
+  readonly #ttlMs: number;
+  readonly #all: Execution[] = [];
+  readonly #running = new Map<Process, Set<Execution>>();
+  readonly #ofJob = new Map<string, Execution[]>();
+
+  constructor(kernel: Kernel, ttlMs: number) {
+    this.#kernel = kernel;
+    this.#ttlMs = ttlMs;
+  }
+
+  begin(
+    run: Pick<Execution, 'jobId' | 'attempt' | 'process' | 'incarnation' | 'alone' | 'signal' | 'vouchedAtMs'>,
+  ): Execution {
+    const startedAtMs = this.#kernel.nowMs;
+    const execution: Execution = { ...run, id: this.#all.length + 1, startedAtMs, hasReturned: false, isOver: false };
+    this.#all.push(execution);
+    this.runningOn(run.process).add(execution);
+    this.#ofJob.set(run.jobId, [...this.of(run.jobId), execution]);
+    return execution;
+  }
+
+  end(execution: Execution, hasReturned: boolean): void {
+    execution.hasReturned = hasReturned;
+    execution.isOver = true;
+    this.runningOn(execution.process).delete(execution);
+  }
+
+  find(id: number): Execution | undefined {
+    return this.#all[id - 1];
+  }
+
+  of(jobId: string): readonly Execution[] {
+    return this.#ofJob.get(jobId) ?? [];
+  }
+
+  get count(): number {
+    return this.#all.length;
+  }
+
+  /** Handlers that were called and have neither returned nor been told to stop. */
+  atWorkOn(process: Process): readonly Execution[] {
+    return process.isAlive ? [...this.runningOn(process)].filter(({ signal }) => !signal.aborted) : [];
+  }
+
+  /** Whether the process stands, has stood for a TTL, and still runs this attempt for good. */
+  isAtWork(jobId: string, attempt: number): boolean {
+    const sinceMs = this.#kernel.nowMs - this.#ttlMs;
+    return this.of(jobId).some(
+      (execution) =>
+        execution.attempt === attempt &&
+        !execution.isOver &&
+        !execution.signal.aborted &&
+        execution.process.isWell &&
+        execution.process.standsSinceMs <= sinceMs,
+    );
+  }
+
+  /** The worker's row was written by a beat sent then, and the worker knows: all it ran is vouched for. */
+  onBeat(process: Process, sentAtMs: number): void {
+    for (const execution of this.runningOn(process)) this.#vouch(execution, sentAtMs);
+  }
+
+  onRenewal(process: Process, leases: readonly Lease[], renewed: readonly boolean[], sentAtMs: number): void {
+    const granted = new Set(leases.filter((_lease, index) => renewed[index] === true).map(keyOf));
+    for (const execution of this.runningOn(process)) {
+      if (granted.has(keyOf(execution))) this.#vouch(execution, sentAtMs);
+    }
+  }
+
+  /** For how long nobody has vouched for it. A renewal that came after a TTL without one does not count. */
+  silenceMs({ vouchedAtMs }: Execution): number {
+    return this.#kernel.nowMs - vouchedAtMs;
+  }
+
+  #vouch(execution: Execution, sentAtMs: number): void {
+    if (this.silenceMs(execution) > this.#ttlMs || sentAtMs < execution.startedAtMs) return;
+    execution.vouchedAtMs = Math.max(execution.vouchedAtMs, sentAtMs);
+  }
+
+  private runningOn(process: Process): Set<Execution> {
+    const running = this.#running.get(process) ?? new Set();
+    if (running.size === 0) this.#running.set(process, running);
+    return running;
+  }
+}
+
+function keyOf({ jobId, attempt }: { readonly jobId: string; readonly attempt: number }): string {
+  return `${jobId}/${attempt}`;
+}

@@ -65,13 +65,9 @@ export class PostgresServer implements OwnServer {
   }
 
   async stop(signal: NodeJS.Signals = STOP_SIGNAL): Promise<void> {
-    const folder = this.folder();
     const server = this.find();
-    if (!folder || !server) return;
-    await endProcess(server, signal);
-    // Killing the first process leaves busy sessions alive, and a killed server has none.
-    if (await clearRemains(folder, REMAINS_LIMIT_MS)) return;
-    throw new StackError('The sessions of the PostgreSQL that was killed do not end, although killed.');
+    if (server) await endProcess(server, signal);
+    await this.clearRemains();
   }
 
   /** The password goes with the data, so the URL of the next start is another one, on the same port. */
@@ -89,9 +85,17 @@ export class PostgresServer implements OwnServer {
   }
 
   private async choosePort(): Promise<number> {
+    await this.clearRemains();
     const { ports, moved } = await this.ports.choose();
     if (moved) this.log(`postgres: somebody took its port, so it moves to ${ports[0]}.`);
     return ports[0]!;
+  }
+
+  /** Killing the first process leaves its sessions alive for a while, and busy ones for good; they hold its port. */
+  private async clearRemains(): Promise<void> {
+    const folder = this.folder();
+    if (!folder || (await clearRemains(folder, REMAINS_LIMIT_MS))) return;
+    throw new StackError('The sessions of the PostgreSQL that was killed do not end, although killed.');
   }
 
   /** Null until the first start makes it, and again once a wipe has removed it. */

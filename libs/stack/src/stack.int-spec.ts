@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { eventually } from '@deadman/testing';
+import { FaultProxy, eventually, proxySocketFactory } from '@deadman/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import { Client } from 'pg';
 import { SERVICES, type ServiceName } from './service.js';
@@ -128,6 +128,30 @@ describe('stack', () => {
     expect(metadata.topics[0]!.partitions).toHaveLength(12);
   });
 
+  it('the fault proxy stands before the broker: a record is kept whose acknowledgement was cut', async () => {
+    const { url } = await stateOf('kafka');
+    const proxy = await FaultProxy.start(url!);
+    const kafka = new Kafka({
+      clientId: 'spec',
+      brokers: [proxy.url],
+      logLevel: logLevel.NOTHING,
+      retry: { retries: 0 },
+      socketFactory: proxySocketFactory(proxy),
+    });
+    const producer = kafka.producer({ retry: { retries: 0 } });
+    await producer.connect();
+    await producer.send({ topic: 'kept', messages: [{ value: 'heard', partition: 0 }] });
+    const cut = proxy.cutOneReply({ request: isProduce });
+    await expect(producer.send({ topic: 'kept', messages: [{ value: 'unheard', partition: 0 }] })).rejects.toThrow(
+      'Closed connection',
+    );
+    await cut;
+    await producer.disconnect();
+    await proxy.close();
+    const offsets = await withAdmin((admin) => admin.fetchTopicOffsets('kept'));
+    expect(offsets.find(({ partition }) => partition === 0)?.high).toBe('2');
+  });
+
   it.each(SERVICES)('%s stopped while it is frozen still ends', async (service) => {
     process.kill((await stateOf(service)).pid!, 'SIGSTOP');
     expect(await stack.stop(service)).toBe(true);
@@ -207,3 +231,8 @@ describe('stack', () => {
     await expect(lost.up(['redis'])).rejects.toThrow(/REDIS_URL .* ECONNREFUSED/);
   });
 });
+
+/** In a Kafka request the kind follows the size; 0 is Produce. */
+function isProduce(sent: Buffer): boolean {
+  return sent.length >= 6 && sent.readInt16BE(4) === 0;
+}

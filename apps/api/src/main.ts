@@ -1,12 +1,12 @@
 import 'reflect-metadata';
-import { EXIT_CONFIG, exitOnInvalidConfig } from '@deadman/config';
+import { exitOnInvalidConfig } from '@deadman/config';
 import { isDeadmanError } from '@deadman/domain';
 import { createLogger, instanceName } from '@deadman/observability';
 import { readFileSync } from 'node:fs';
 import { apiConfig } from './config.js';
 import { startService } from './service/start-service.js';
 
-/** How the process ends when the database cannot be used, and for a bug. The numbers are those of `sysexits.h`. */
+/** How the process ends when the database or a port cannot be had, and for a bug (`docs/decisions/003-exit-codes.md`). */
 const EXIT_UNAVAILABLE = 69;
 const EXIT_BUG = 70;
 /** A shutdown only answers what has come in; one that takes longer is stuck. Milliseconds. */
@@ -39,10 +39,15 @@ async function run(): Promise<number> {
     logger.info({ event: 'service.stopped' }, 'Stopped');
     return 0;
   } catch (err) {
+    if (stopping.signal.aborted) return 0;
     logger.fatal({ event: 'service.failed', err }, 'The service failed');
-    if (isDeadmanError(err, 'configuration-invalid')) return EXIT_CONFIG;
-    return isDeadmanError(err) ? EXIT_UNAVAILABLE : EXIT_BUG;
+    return isDeadmanError(err) || isPortRefused(err) ? EXIT_UNAVAILABLE : EXIT_BUG;
   }
+}
+
+/** The port is in use, or not ours to take. */
+function isPortRefused(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EADDRINUSE' || error.code === 'EACCES');
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

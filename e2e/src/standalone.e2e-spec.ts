@@ -9,8 +9,8 @@ import { Site } from './standalone-process.js';
 /** Enough for several rounds of the slots, so that a kill meets jobs in every state. */
 const JOBS = 200;
 const SLOTS = 64;
-/** From 300 to 700 ms: long enough to be killed in, short enough to wait for, and not all at an end at the same time. */
-const sleepPayload = (index: number): { ms: number } => ({ ms: 300 + ((index * 37) % 400) });
+/** From 600 to 1 300 ms: long enough to be killed in on a busy machine, and not all at an end at the same time. */
+const sleepPayload = (index: number): { ms: number } => ({ ms: 600 + ((index * 37) % 700) });
 
 /** Whole processes on a busy machine, several starts and leases to lapse. */
 const TIMEOUT_MS = 180_000;
@@ -122,7 +122,7 @@ describe('standalone', () => {
     async () => {
       const client = clientOf('stopped');
       const stopped = await site.start({ DEADMAN_DRAIN_MS: '100' });
-      const ids = await client.submitMany(JOBS, 'demo.sleep', () => ({ ms: 1_500 }));
+      const ids = await client.submitMany(JOBS, 'demo.sleep', () => ({ ms: 1_000 }));
       await client.untilCounts(({ running = 0 }) => running > 0);
       stopped.kill('SIGTERM');
       expect(await stopped.ended).toEqual({ code: 0, signal: null });

@@ -19,7 +19,7 @@ describe('handlers', () => {
   it('refuse a type that no job can have, as a fault of the configuration, and say where it stands', async () => {
     await expect(registerHandlers([loaded('Email Send')], () => [])).rejects.toMatchObject({
       exitCode: 78,
-      message: expect.stringMatching(/^team\.js, export job: .*"Email Send"/),
+      message: expect.stringMatching(/^team\.js, export job: .*Email Send/),
     });
   });
 

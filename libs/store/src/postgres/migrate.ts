@@ -22,15 +22,18 @@ export interface MigrationStatus {
 const LOCK = 4_077_316_201;
 
 /**
- * Brings the schema up to the newest migration, each in a transaction of its own, and returns the names of those that ran.
+ * Brings the schema up to the newest migration, each in a transaction of its own, and returns the names of those that ran:
+ * `0001_create_jobs`.
  * Safe to run from several processes at once: one migrates, the others wait and find nothing to do.
  *
  * @throws DeadmanError as the store does. What ran before the one that failed stays.
  */
 export function migrate(url: string, options: MigrateOptions = {}): Promise<readonly string[]> {
   return withSchemaLock(url, options, async (dataSource) => {
-    const applied = await dataSource.runMigrations({ transaction: 'each' });
-    return applied.map(({ name }) => name);
+    const applied = new Set(
+      (await dataSource.runMigrations({ transaction: 'each' })).map(({ timestamp }) => timestamp),
+    );
+    return readMigrations().flatMap(({ number, name }) => (applied.has(number) ? [fileName(number, name)] : []));
   });
 }
 
@@ -51,6 +54,11 @@ export function migrationStatus(url: string, options: MigrateOptions = {}): Prom
     const applied = await appliedNumbers(dataSource);
     return readMigrations().map(({ number, name }) => ({ number, name, isApplied: applied.has(number) }));
   });
+}
+
+/** A migration's name as its file has it. */
+export function fileName(number: number, name: string): string {
+  return `${String(number).padStart(4, '0')}_${name}`;
 }
 
 async function appliedNumbers(dataSource: DataSource): Promise<ReadonlySet<number>> {

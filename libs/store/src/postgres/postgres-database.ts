@@ -12,7 +12,10 @@ export interface PostgresOptions {
   readonly applicationName?: string;
   /** Most connections. Default 10. */
   readonly poolSize?: number;
-  /** Longest statement. Milliseconds, default 5 000 (`protocol.md` §13). */
+  /**
+   * Longest statement. Milliseconds, default 5 000 (`protocol.md` §13). The server breaks it off; a connection on which no
+   * answer has come after twice this time, or 2 s more, counts as broken.
+   */
   readonly statementTimeoutMs?: number;
   /** Longest wait for a connection, a new one or a free one. Milliseconds, default 5 000. */
   readonly connectTimeoutMs?: number;
@@ -28,17 +31,19 @@ const DEFAULTS = {
   onIdleError: ignore,
 } satisfies Partial<PostgresOptions>;
 
-/** The answer to a statement that was cancelled needs this long to arrive, or it never will. Milliseconds. */
+/** The answer to a statement that was broken off needs at most this long to arrive, or it never will. Milliseconds. */
 const ANSWER_GRACE_MS = 2_000;
 
 /**
  * Each statement of ours has one good plan: nested loops over the indexes that its head names. Statistics lag behind a
  * burst, and a plan that was made for an empty table is kept while the table grows; so every other way to join or to scan
- * is made unattractive. Such plans look expensive without being so, which is why the compiler must not wake up for them.
+ * is made unattractive, and a plan is made once per connection: making it costs more than running it for a single row.
+ * Such plans look expensive without being so, which is why the compiler must not wake up for them.
  * The time zone is what the parser of instants is made for.
  */
 const SETTINGS = [
   'timezone=UTC',
+  'plan_cache_mode=force_generic_plan',
   'enable_seqscan=off',
   'enable_hashjoin=off',
   'enable_mergejoin=off',
@@ -81,7 +86,7 @@ function toDataSourceOptions(options: Required<PostgresOptions>): ConstructorPar
       keepAlive: true,
       types: TYPE_PARSERS,
       statement_timeout: options.statementTimeoutMs,
-      query_timeout: options.statementTimeoutMs + ANSWER_GRACE_MS,
+      query_timeout: options.statementTimeoutMs + Math.min(options.statementTimeoutMs, ANSWER_GRACE_MS),
       idle_in_transaction_session_timeout: options.statementTimeoutMs,
       options: SETTINGS.map((setting) => `-c ${setting}`).join(' '),
     },

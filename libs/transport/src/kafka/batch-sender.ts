@@ -1,6 +1,6 @@
 import { DeadmanError } from '@deadman/domain';
 import type { Clock, OutboxEntry } from '@deadman/domain';
-import type { logCreator, Message, Producer } from 'kafkajs';
+import type { logCreator, Message, Producer, RecordMetadata } from 'kafkajs';
 import { isNotServed, isUnreachable } from './kafka-errors.js';
 import { KafkaClient } from './kafka-client.js';
 import type { ResolvedOptions } from './kafka-options.js';
@@ -148,7 +148,7 @@ export class BatchSender {
     const topicMessages = topics.map(([topic, messages]) => ({ topic, messages }));
     const send = async (): Promise<void> => {
       const { producer } = await this.#connect();
-      await producer.sendBatch({ acks: -1, timeout: requestTimeoutMs, topicMessages });
+      assertAllAnswered(topics, await producer.sendBatch({ acks: -1, timeout: requestTimeoutMs, topicMessages }));
     };
     try {
       await within(clock, publishLimitMs, 'A send', send());
@@ -189,6 +189,16 @@ export class BatchSender {
     const connected = this.#connected;
     this.#connected = null;
     return (await connected?.catch(() => null)) ?? null;
+  }
+}
+
+/** kafkajs leaves out, and says nothing of, messages of a partition that the topic does not have. */
+function assertAllAnswered(topics: readonly [string, Message[]][], answers: readonly RecordMetadata[]): void {
+  const answered = new Set(answers.map(({ topicName, partition }) => `${topicName} ${partition}`));
+  for (const [topic, messages] of topics) {
+    const missing = messages.find(({ partition }) => !answered.has(`${topic} ${partition}`));
+    if (missing === undefined) continue;
+    throw new DeadmanError('transport-unavailable', `Topic ${topic} has no partition ${missing.partition}`);
   }
 }
 

@@ -4,11 +4,18 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SystemClock, SystemIds, SystemRandom } from '@deadman/config';
 import { Stack } from '@deadman/stack';
+import type { OutboxEntry } from '@deadman/domain';
 import { RecordingEvents } from '@deadman/testing';
+import { Kafka, logLevel, Partitioners } from 'kafkajs';
+import type { Admin, Message } from 'kafkajs';
 import type { KafkaTransportOptions } from './kafka-options.js';
 import type { KafkaTransportDeps } from './kafka-deps.js';
 import type { KafkaTransportEvent } from './kafka-transport-listener.js';
 import { KafkaTransport } from './kafka-transport.js';
+import { partitionOf } from './partitioner.js';
+import { TopicNames } from './topic-names.js';
+
+const ids = new SystemIds();
 
 /** Where a project's tests find a broker when nobody has named one. It is left running for the next time. */
 const SHARED_STACK = fileURLToPath(new URL('../../../../.deadman/test', import.meta.url));
@@ -78,5 +85,55 @@ export class ObservedTransport extends KafkaTransport {
 
 /** A prefix for topics that nobody used before. */
 export function freshPrefix(): string {
-  return `t${new SystemIds().random().slice(0, 8)}.`;
+  return `t${ids.random().slice(0, 8)}.`;
+}
+
+/** A bystander at the broker: it sees what the group committed, and can send what no service would. */
+export class Bystander {
+  readonly #kafka: Kafka;
+  readonly #admin: Admin;
+
+  constructor(brokers: readonly string[]) {
+    this.#kafka = new Kafka({ brokers: [...brokers], clientId: 'bystander', logLevel: logLevel.NOTHING });
+    this.#admin = this.#kafka.admin();
+  }
+
+  get admin(): Admin {
+    return this.#admin;
+  }
+
+  async connect(): Promise<this> {
+    await this.#admin.connect();
+    return this;
+  }
+
+  /** What the topic's group has committed of each partition; -1 for nothing. */
+  async committed(topic: string): Promise<ReadonlyMap<number, number>> {
+    const offsets = await this.#admin.fetchOffsets({ groupId: new TopicNames().groupOf(topic), topics: [topic] });
+    return new Map(offsets[0]?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
+  }
+
+  async send(topic: string, messages: Message[]): Promise<void> {
+    const producer = this.#kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+    await producer.connect();
+    await producer.send({ topic, messages });
+    await producer.disconnect();
+  }
+
+  async disconnect(): Promise<void> {
+    await this.#admin.disconnect();
+  }
+}
+
+/** An outbox row of tickets whose jobs lie on these partitions, one each. */
+export function readyOn(partitions: readonly number[], queue = 'default'): OutboxEntry & { kind: 'ready' } {
+  return { id: ids.timeOrdered(), kind: 'ready', queue, jobIds: partitions.map((partition) => jobOn(partition)) };
+}
+
+/** A job id that lies on this one of twelve partitions. */
+export function jobOn(partition: number): string {
+  for (;;) {
+    const jobId = ids.timeOrdered();
+    if (partitionOf(jobId, 12) === partition) return jobId;
+  }
 }

@@ -1,0 +1,302 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { SystemIds } from '@deadman/config';
+import type { OutboxEntry, Ticket } from '@deadman/domain';
+import { eventually, RecordingSink } from '@deadman/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { KafkaTimings } from './kafka-options.js';
+import { Bystander, freshPrefix, jobOn, ObservedTransport, readyOn, sharedBrokers } from './kafka-harness.contract.js';
+import { partitionOf } from './partitioner.js';
+import { TopicNames } from './topic-names.js';
+
+jest.setTimeout(120_000);
+
+const ALL = Array.from({ length: 12 }, (_, partition) => partition);
+
+describe('KafkaTransport on a real broker', () => {
+  const ids = new SystemIds();
+  let brokers: readonly string[];
+  let bystander: Bystander;
+  let names: TopicNames;
+  let topicPrefix: string;
+  let topic: string;
+  let open: ObservedTransport[];
+
+  beforeAll(async () => {
+    brokers = await sharedBrokers();
+    bystander = await new Bystander(brokers).connect();
+  });
+
+  afterAll(() => bystander.disconnect());
+
+  beforeEach(() => {
+    topicPrefix = freshPrefix();
+    names = new TopicNames(topicPrefix);
+    topic = names.ready('default');
+    open = [];
+  });
+
+  afterEach(() => Promise.all(open.map((transport) => transport.close())));
+
+  const join = (clientId: string, timings: Partial<KafkaTimings> = {}): ObservedTransport => {
+    const transport = new ObservedTransport({ connection: { brokers, clientId }, topicPrefix, timings });
+    open.push(transport);
+    return transport;
+  };
+
+  const owned = (transport: ObservedTransport): readonly number[] => transport.owned.get(topic) ?? [];
+
+  /** Once these have the twelve partitions between them, and each has some. */
+  const split = (...transports: ObservedTransport[]): Promise<void> =>
+    eventually(
+      () => {
+        expect(transports.flatMap(owned).toSorted((a, b) => a - b)).toEqual(ALL);
+        for (const transport of transports) expect(owned(transport).length).toBeGreaterThan(0);
+      },
+      { withinMs: 30_000 },
+    );
+
+  const arrived = (jobIds: readonly string[], ...sinks: RecordingSink[]): Promise<void> =>
+    eventually(() => expect(sinks.flatMap((sink) => sink.received)).toEqual(expect.arrayContaining([...jobIds])), {
+      withinMs: 30_000,
+    });
+
+  const finish = (tickets: readonly Ticket[]): void => {
+    for (const ticket of tickets) for (const jobId of ticket.jobIds) ticket.done(jobId);
+  };
+
+  it('delivers again what was not handled, and nothing that was committed', async () => {
+    const [handled, unhandled] = [readyOn([4]), readyOn([4])];
+    const first = join('first');
+    const sink = new RecordingSink();
+    const subscription = await first.consumeReady(['default'], sink);
+    await first.publish([handled]);
+    await arrived(handled.jobIds, sink);
+    finish(sink.take());
+    await eventually(() => expect(first.of('offsets-committed').at(-1)?.offsets).toEqual(new Map([[4, 1n]])));
+    await first.publish([unhandled]);
+    await arrived(unhandled.jobIds, sink);
+    await subscription.close();
+
+    const next = new RecordingSink();
+    await join('next').consumeReady(['default'], next);
+    await arrived(unhandled.jobIds, next);
+    expect(next.received).toEqual(unhandled.jobIds);
+  });
+
+  it('two consumers split the partitions, and each gets the jobs of its own', async () => {
+    const transports = [join('one'), join('two')];
+    const sinks = transports.map(() => new RecordingSink());
+    for (const [index, transport] of transports.entries()) await transport.consumeReady(['default'], sinks[index]!);
+    await split(...transports);
+    const entry = readyOn([...ALL, ...ALL, ...ALL]);
+    await transports[0]!.publish([entry]);
+    await arrived(entry.jobIds, ...sinks);
+    for (const [index, transport] of transports.entries()) {
+      const partitions = new Set(sinks[index]!.received.map((jobId) => partitionOf(jobId, 12)));
+      expect([...partitions].toSorted((a, b) => a - b)).toEqual(owned(transport).toSorted((a, b) => a - b));
+    }
+  });
+
+  it('a partition moves between two live consumers mid-batch: its jobs come again, and the first one’s late ends move no offset', async () => {
+    const [first, second] = [join('first'), join('second')];
+    const [early, late] = [new RecordingSink(), new RecordingSink()];
+    await first.consumeReady(['default'], early);
+    await split(first);
+    const entry = readyOn(ALL);
+    await first.publish([entry]);
+    await arrived(entry.jobIds, early);
+    const inFlight = early.take();
+
+    await second.consumeReady(['default'], late);
+    await split(first, second);
+    const moved = owned(second);
+    const movedJobs = entry.jobIds.filter((jobId) => moved.includes(partitionOf(jobId, 12)));
+    await arrived(movedJobs, late);
+
+    finish(inFlight);
+    await eventually(() => {
+      const dropped = first.of('stale-commit-dropped').reduce((sum, { count }) => sum + count, 0);
+      expect(dropped).toBe(ALL.length);
+    });
+    // Both have committed by the clock since, if there was anything to commit.
+    const ticks = (): number => first.of('offsets-committed').length;
+    finish(early.take());
+    await eventually(() => expect(ticks()).toBeGreaterThan(0));
+    const before = await bystander.committed(topic);
+    for (const partition of moved) expect([partition, before.get(partition)]).toEqual([partition, -1]);
+
+    finish(late.take());
+    await eventually(async () => {
+      const after = await bystander.committed(topic);
+      for (const partition of ALL) expect([partition, after.get(partition)]).toEqual([partition, 1]);
+    });
+  });
+
+  it('a handler held across a re-join commits nothing of the old generation', async () => {
+    const first = join('first');
+    const sink = new RecordingSink();
+    await first.consumeReady(['default'], sink);
+    await split(first);
+    const entry = readyOn([0]);
+    await first.publish([entry]);
+    await arrived(entry.jobIds, sink);
+    const held = sink.take();
+
+    const second = join('second');
+    const passing = await second.consumeReady(['default'], new RecordingSink(0));
+    await split(first, second);
+    await passing.close();
+    await split(first);
+    await arrived([...entry.jobIds, ...entry.jobIds], sink);
+
+    finish(held);
+    expect(first.of('stale-commit-dropped').length).toBeGreaterThan(0);
+    // The partition is ours again, in a later generation: only what that one handed over moves its offset.
+    const other = readyOn([1]);
+    await first.publish([other]);
+    await arrived(other.jobIds, sink);
+    finish(sink.take().filter((ticket) => ticket.jobIds[0] === other.jobIds[0]));
+    await eventually(async () => expect((await bystander.committed(topic)).get(1)).toBe(1));
+    expect((await bystander.committed(topic)).get(0)).toBe(-1);
+  });
+
+  it('a job that runs too long gives its offset free, and those behind it are committed', async () => {
+    const transport = join('holding', { offsetHoldMs: 3_000 });
+    const sink = new RecordingSink();
+    await transport.consumeReady(['default'], sink);
+    const [long, short] = [readyOn([2]), readyOn([2])];
+    for (const entry of [long, short]) {
+      await transport.publish([entry]);
+      await arrived(entry.jobIds, sink);
+    }
+    finish(sink.take().slice(1));
+    await eventually(async () => expect((await bystander.committed(topic)).get(2)).toBe(2), { withinMs: 30_000 });
+    expect(transport.of('offsets-let-go')).toEqual([{ kind: 'offsets-let-go', topic, count: 1 }]);
+  });
+
+  it('holds the partitions of a full sink at the broker, with flat memory and its place in the group, and then delivers all', async () => {
+    const transport = join('full');
+    const sink = new RecordingSink(40);
+    await transport.consumeReady(['default'], sink);
+    await split(transport);
+    const entries = Array.from({ length: 400 }, (): OutboxEntry & { kind: 'ready' } => ({
+      id: ids.timeOrdered(),
+      kind: 'ready',
+      queue: 'default',
+      jobIds: Array.from({ length: 500 }, () => ids.timeOrdered()),
+    }));
+    for (let from = 0; from < entries.length; from += 20) {
+      const part = entries.slice(from, from + 20);
+      expect(await transport.publish(part)).toHaveLength(part.length);
+    }
+    const wanted = entries.flatMap(({ jobIds }) => jobIds);
+    entries.length = 0;
+    await eventually(() => expect(transport.of('partition-held').length).toBeGreaterThan(0));
+    const before = heapBytes();
+    const joins = transport.of('partitions-assigned').length;
+    // Longer than a session of 6 s: a consumer that only waited would be put out of the group.
+    await new Promise((resolve) => setTimeout(resolve, 8_000));
+    expect(heapBytes() - before).toBeLessThan(5_000_000);
+    expect(sink.received.length).toBeLessThanOrEqual(40 * 100);
+    expect(transport.of('partitions-assigned')).toHaveLength(joins);
+    await eventually(
+      () => {
+        sink.finish();
+        expect(new Set(sink.received).size).toBe(wanted.length);
+      },
+      { withinMs: 90_000 },
+    );
+    expect(new Set(sink.received)).toEqual(new Set(wanted));
+  });
+
+  it('what can never mean anything is counted by reason, and its offset moves', async () => {
+    const transport = join('reader');
+    const sink = new RecordingSink();
+    const probe = readyOn([3]);
+    await transport.publish([probe]);
+    await bystander.admin.alterConfigs({
+      validateOnly: false,
+      resources: [{ type: 2, name: topic, configEntries: [{ name: 'max.message.bytes', value: '4000000' }] }],
+    });
+    const partition = 3;
+    await bystander.send(topic, [
+      { partition, value: '{' },
+      { partition, value: '' },
+      { partition, value: null },
+      { partition, value: Buffer.alloc(2 * 1024 * 1024, 0x5b) },
+      { partition, value: JSON.stringify({ v: 9, ids: [jobOn(3)] }) },
+      { partition, value: JSON.stringify({ v: 1, ids: ['not-a-uuid', '1; DROP TABLE jobs'] }) },
+      { partition, value: JSON.stringify({ v: 1, ids: 'x' }) },
+    ]);
+    const last = readyOn([3]);
+    await transport.publish([last]);
+    await transport.consumeReady(['default'], sink);
+    await arrived([...probe.jobIds, ...last.jobIds], sink);
+    finish(sink.take());
+    await eventually(async () => expect((await bystander.committed(topic)).get(partition)).toBe(9));
+    const reasons = transport.of('malformed-message').map(({ reason, count }) => [reason, count]);
+    expect(reasons).toEqual([
+      ['not-json', 1],
+      ['no-value', 1],
+      ['no-value', 1],
+      ['too-large', 1],
+      ['version', 1],
+      ['not-a-uuid', 2],
+      ['shape', 1],
+    ]);
+    expect(transport.events.of('tickets-handled').reduce((sum, { count }) => sum + count, 0)).toBe(8);
+  });
+
+  it('a topic that is published again is delivered again, and its offsets move', async () => {
+    const transport = join('again');
+    const sink = new RecordingSink();
+    await transport.consumeReady(['default'], sink);
+    const entry = readyOn(ALL);
+    for (const round of [1, 2, 3]) {
+      await transport.publish([entry]);
+      await eventually(() => expect(sink.received).toHaveLength(round * ALL.length));
+      finish(sink.take());
+      await eventually(async () => {
+        expect([...(await bystander.committed(topic)).values()]).toEqual(ALL.map(() => round));
+      });
+    }
+  });
+
+  it('a row of a topic that refuses it does not keep the rows of others', async () => {
+    const transport = join('sender');
+    const [good, bad] = [readyOn([1]), { ...readyOn([11]), queue: 'narrow' }];
+    await bystander.admin.createTopics({ topics: [{ topic: names.ready('narrow'), numPartitions: 4 }] });
+    expect(await transport.publish([bad, good])).toEqual([good.id]);
+  });
+
+  it('is told to end when a topic has fewer partitions than are configured, and never runs on with another number', async () => {
+    await bystander.admin.createTopics({ topics: [{ topic, numPartitions: 4 }] });
+    const transport = join('misconfigured');
+    await transport.consumeReady(['default'], new RecordingSink());
+    await eventually(() => expect(transport.fatal).toHaveLength(1));
+    expect(transport.fatal[0]).toMatchObject({
+      code: 'configuration-invalid',
+      message: expect.stringContaining(`topic ${topic} has 4 partitions where 12 are configured`),
+    });
+    expect(transport.of('partitions-assigned')).toEqual([]);
+  });
+
+  it('runs with a topic of more partitions, of which the last stay empty', async () => {
+    await bystander.admin.createTopics({ topics: [{ topic, numPartitions: 15 }] });
+    const transport = join('grown');
+    const sink = new RecordingSink();
+    await transport.consumeReady(['default'], sink);
+    const entry = readyOn(ALL);
+    expect(await transport.publish([entry])).toEqual([entry.id]);
+    await arrived(entry.jobIds, sink);
+  });
+});
+
+/** After everything that nobody holds has been let go. */
+function heapBytes(): number {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  return process.memoryUsage().heapUsed;
+}

@@ -14,10 +14,10 @@ export interface HandlerJob {
 
 /** Lines that appear in the worker's log with the job's id, type and attempt beside them. */
 export interface HandlerLog {
-  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
-  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
-  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
-  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  readonly debug: (message: string, fields?: Readonly<Record<string, unknown>>) => void;
+  readonly info: (message: string, fields?: Readonly<Record<string, unknown>>) => void;
+  readonly warn: (message: string, fields?: Readonly<Record<string, unknown>>) => void;
+  readonly error: (message: string, fields?: Readonly<Record<string, unknown>>) => void;
 }
 
 /** Why a handler's signal was aborted; the value of `signal.reason`. */
@@ -45,9 +45,9 @@ export interface HandlerContext<Payload = unknown> {
   readonly signal: AbortSignal;
   readonly log: HandlerLog;
   /** Shows `value` (any JSON, at most 16 KiB) as the job's progress. Coalesced, at most about one write a second; never throws for a slow database. */
-  progress(value: unknown): void;
+  readonly progress: (value: unknown) => void;
   /** The same key for every attempt of this job and scope. For calls to systems that can recognise a repeated request. */
-  idempotencyKey(scope?: string): string;
+  readonly idempotencyKey: (scope?: string) => string;
 }
 
 /** Marks a handler's returned outcome. A registered symbol, so that two copies of the SDK understand each other. */

@@ -1,4 +1,4 @@
-import { migrate, migrationStatus, revertLast } from './postgres/migrate.js';
+import { fileName, migrate, migrationStatus, revertLast } from './postgres/migrate.js';
 
 /** `migrate.main.js [up | down | status]`: changes the schema of the database named by DATABASE_URL. `up` is the default. */
 const COMMANDS: Readonly<Record<string, (url: string) => Promise<readonly string[]>>> = {
@@ -12,8 +12,7 @@ const COMMANDS: Readonly<Record<string, (url: string) => Promise<readonly string
   },
   status: async (url) =>
     (await migrationStatus(url)).map(
-      ({ number, name, isApplied }) =>
-        `${isApplied ? 'applied' : 'waiting'}  ${String(number).padStart(4, '0')}_${name}`,
+      ({ number, name, isApplied }) => `${isApplied ? 'applied' : 'waiting'}  ${fileName(number, name)}`,
     ),
 };
 

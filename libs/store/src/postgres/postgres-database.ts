@@ -51,6 +51,9 @@ const SETTINGS = [
   'jit=off',
 ];
 
+/** A connection that nobody used for this long is given up. Milliseconds; long, because a new one has all its plans to make. */
+const IDLE_TIMEOUT_MS = 600_000;
+
 /** Values as the driver takes them. */
 export type Values = readonly (string | number | boolean | Date | null)[];
 
@@ -84,6 +87,7 @@ function toDataSourceOptions(options: Required<PostgresOptions>): ConstructorPar
     logger: SILENT,
     extra: {
       keepAlive: true,
+      idleTimeoutMillis: IDLE_TIMEOUT_MS,
       types: TYPE_PARSERS,
       statement_timeout: options.statementTimeoutMs,
       query_timeout: options.statementTimeoutMs + Math.min(options.statementTimeoutMs, ANSWER_GRACE_MS),

@@ -27,7 +27,7 @@ CREATE UNIQUE INDEX schema_version_has_one_row ON deadman.schema_version ((true)
 INSERT INTO deadman.schema_version (version, oldest_compatible) VALUES (1, 1);
 
 -- One row per job. Fixed-width columns come first, which spares padding. Why the state is a text and which index serves
--- what: docs/decisions/003-job-table-and-indexes.md.
+-- what: docs/decisions/005-job-table-and-indexes.md.
 CREATE TABLE deadman.jobs (
   id uuid NOT NULL,
   claim_token uuid,

@@ -98,7 +98,7 @@ export class Clients {
     this.#world.tell('client', () => `is told that ${nameOf(jobId)} is stored`);
     if (dice.chance(0.15)) kernel.after(dice.integer(0, 8_000), () => void this.#cancel(jobId, dice));
     if (dice.chance(0.1)) kernel.after(dice.integer(0, 20_000), () => void this.#retry(jobId, dice));
-    if (dice.chance(0.1)) kernel.after(dice.integer(5_000, 20_000), () => void this.#redrive(jobId, dice));
+    if (dice.chance(0.2)) kernel.after(dice.integer(5_000, 20_000), () => void this.#redrive(jobId, dice));
   }
 
   async #cancel(jobId: string, dice: Dice): Promise<void> {
@@ -162,7 +162,7 @@ export class Clients {
   /** `faults.md` G7: whatever goes wrong, a client is told that it may try again. */
   #judged(error: unknown): Answer<never> {
     if (!isDeadmanError(error) || !error.retryable)
-      this.#world.invariants.add('G7 problem', '', `a client was told: ${error}`);
+      this.#world.invariants.add('G7 problem', '', `a client was told: ${String(error)}`);
     return { error };
   }
 

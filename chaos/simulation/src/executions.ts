@@ -1,6 +1,10 @@
 import type { Lease } from '@deadman/domain';
 import type { Kernel } from './kernel.js';
 import type { Process } from './process.js';
+import type { Situations } from './situations.js';
+
+/** The two stores, either of which vouches for the living. */
+type Voucher = 'Postgres' | 'Redis';
 
 /** One call of a handler, as somebody outside sees it. */
 export interface Execution {
@@ -12,7 +16,7 @@ export interface Execution {
   readonly incarnation: string;
   readonly alone: boolean;
   readonly signal: AbortSignal;
-  /** When the last renewal was sent that a store answered in time; at first when the claim was committed. Milliseconds. */
+  /** When the last renewal was sent that a store answered in time; at first when it started, which a late claim does not. Milliseconds. */
   vouchedAtMs: number;
   startedAtMs: number;
   hasReturned: boolean;
@@ -26,22 +30,30 @@ export interface Execution {
 export class Executions {
   readonly #kernel: Kernel;
   readonly #ttlMs: number;
+  readonly #situations: Situations;
+  readonly #lastVouch = new Map<Process, Record<Voucher, number>>();
   readonly #all: Execution[] = [];
   readonly #running = new Map<Process, Set<Execution>>();
   readonly #ofJob = new Map<string, Execution[]>();
 
-  constructor(kernel: Kernel, ttlMs: number) {
+  constructor(kernel: Kernel, ttlMs: number, situations: Situations) {
     this.#kernel = kernel;
     this.#ttlMs = ttlMs;
+    this.#situations = situations;
   }
 
-  begin(
-    run: Pick<Execution, 'jobId' | 'attempt' | 'process' | 'incarnation' | 'alone' | 'signal' | 'vouchedAtMs'>,
-  ): Execution {
+  begin(run: Pick<Execution, 'jobId' | 'attempt' | 'process' | 'incarnation' | 'alone' | 'signal'>): Execution {
     const startedAtMs = this.#kernel.nowMs;
-    const execution: Execution = { ...run, id: this.#all.length + 1, startedAtMs, hasReturned: false, isOver: false };
+    const execution: Execution = {
+      ...run,
+      id: this.#all.length + 1,
+      startedAtMs,
+      vouchedAtMs: startedAtMs,
+      hasReturned: false,
+      isOver: false,
+    };
     this.#all.push(execution);
-    this.runningOn(run.process).add(execution);
+    this.#runningOn(run.process).add(execution);
     this.#ofJob.set(run.jobId, [...this.of(run.jobId), execution]);
     return execution;
   }
@@ -49,7 +61,7 @@ export class Executions {
   end(execution: Execution, hasReturned: boolean): void {
     execution.hasReturned = hasReturned;
     execution.isOver = true;
-    this.runningOn(execution.process).delete(execution);
+    this.#runningOn(execution.process).delete(execution);
   }
 
   find(id: number): Execution | undefined {
@@ -66,7 +78,7 @@ export class Executions {
 
   /** Handlers that were called and have neither returned nor been told to stop. */
   atWorkOn(process: Process): readonly Execution[] {
-    return process.isAlive ? [...this.runningOn(process)].filter(({ signal }) => !signal.aborted) : [];
+    return process.isAlive ? [...this.#runningOn(process)].filter(({ signal }) => !signal.aborted) : [];
   }
 
   /** Whether the process stands, has stood for a TTL, and still runs this attempt for good. */
@@ -84,12 +96,14 @@ export class Executions {
 
   /** The worker's row was written by a beat sent then, and the worker knows: all it ran is vouched for. */
   onBeat(process: Process, sentAtMs: number): void {
-    for (const execution of this.runningOn(process)) this.#vouch(execution, sentAtMs);
+    this.#noteVoucher(process, 'Postgres', sentAtMs);
+    for (const execution of this.#runningOn(process)) this.#vouch(execution, sentAtMs);
   }
 
   onRenewal(process: Process, leases: readonly Lease[], renewed: readonly boolean[], sentAtMs: number): void {
+    this.#noteVoucher(process, 'Redis', sentAtMs);
     const granted = new Set(leases.filter((_lease, index) => renewed[index] === true).map(keyOf));
-    for (const execution of this.runningOn(process)) {
+    for (const execution of this.#runningOn(process)) {
       if (granted.has(keyOf(execution))) this.#vouch(execution, sentAtMs);
     }
   }
@@ -100,11 +114,20 @@ export class Executions {
   }
 
   #vouch(execution: Execution, sentAtMs: number): void {
-    if (this.silenceMs(execution) > this.#ttlMs || sentAtMs < execution.startedAtMs) return;
+    if (this.silenceMs(execution) > this.#ttlMs) return;
     execution.vouchedAtMs = Math.max(execution.vouchedAtMs, sentAtMs);
   }
 
-  private runningOn(process: Process): Set<Execution> {
+  /** One store vouches for runs of which the other has not heard for half a TTL: it missed a beat or more. */
+  #noteVoucher(process: Process, voucher: Voucher, sentAtMs: number): void {
+    const last = this.#lastVouch.get(process) ?? { Postgres: sentAtMs, Redis: sentAtMs };
+    const other = voucher === 'Redis' ? 'Postgres' : 'Redis';
+    const isAlone = this.#runningOn(process).size > 0 && sentAtMs - last[other] > this.#ttlMs / 2;
+    if (isAlone) this.#situations.count(`vouched by ${voucher} alone`);
+    this.#lastVouch.set(process, { ...last, [voucher]: sentAtMs });
+  }
+
+  #runningOn(process: Process): Set<Execution> {
     const running = this.#running.get(process) ?? new Set();
     if (running.size === 0) this.#running.set(process, running);
     return running;

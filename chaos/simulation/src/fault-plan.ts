@@ -123,7 +123,7 @@ export function planFaults(dice: Dice): FaultPlan {
     seed: dice.seed,
     untilMs,
     jobs: Array.from({ length: dice.integer(5, 45) }, (_, number) => number),
-    hasPoison: dice.chance(0.04),
+    hasPoison: dice.chance(0.06),
     apis: dice.integer(1, 2),
     workers: dice.integer(1, 4),
     slots: dice.pick([1, 2, 4, 8]),

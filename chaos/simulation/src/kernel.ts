@@ -76,6 +76,6 @@ function isRunnable(event: Event): boolean {
  * no microtask is left, which is just that, and costs a tenth of a turn of the real event loop.
  */
 async function promisesSettled(): Promise<void> {
-  await null;
+  await Promise.resolve();
   await new Promise<void>((resolve) => process.nextTick(resolve));
 }

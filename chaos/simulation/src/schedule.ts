@@ -1,7 +1,7 @@
 import { duplicateRuns } from './duplicates.js';
 import { Clients } from './clients.js';
 import { Dice } from './dice.js';
-import { LIMITS, TTL_MS } from './deployment.js';
+import { TTL_MS } from './deployment.js';
 import { planFaults } from './fault-plan.js';
 import type { FaultPlan } from './fault-plan.js';
 import type { Violation } from './invariants.js';

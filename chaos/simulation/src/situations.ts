@@ -20,7 +20,7 @@ export const REQUIRED_SITUATIONS = [
   'vouched by Postgres alone',
   'settled before, and its reply lost',
   'attempt number given out twice',
-  'death told again',
+  'deaths told again',
   'cancel of a running job',
   'cancel asked',
   'cancel cancelled',

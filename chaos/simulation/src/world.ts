@@ -51,7 +51,7 @@ export class World {
   readonly kernel = new Kernel();
   readonly situations = new Situations();
   readonly promises = new Promises();
-  readonly executions = new Executions(this.kernel, TTL_MS);
+  readonly executions = new Executions(this.kernel, TTL_MS, this.situations);
   readonly invariants: Invariants;
   readonly db: ObservedDatabase;
   readonly network: Network;
@@ -298,7 +298,6 @@ export class World {
       incarnation,
       alone: claim?.alone ?? false,
       signal,
-      vouchedAtMs: claim?.atMs ?? this.kernel.nowMs,
     });
     this.historian.onStart(execution);
     this.invariants.onStart(execution);

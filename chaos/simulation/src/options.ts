@@ -1,0 +1,64 @@
+import { parseArgs } from 'node:util';
+
+/** What a run of the simulation is asked for. */
+export interface Options {
+  readonly schedules: number;
+  /** The first seed; the others follow it. */
+  readonly seed: number;
+  readonly threads: number;
+  readonly verbose: boolean;
+  /** Tells the story of one seed, and nothing else. */
+  readonly replay: number | null;
+  /** The same for the plan in a file. */
+  readonly plan: string | null;
+  /** Runs new seeds for so many seconds, and reports them without deciding anything. */
+  readonly freshSeconds: number | null;
+  /** Stops at the first violation and neither shrinks nor keeps it. */
+  readonly untilFound: boolean;
+  /** Where failing plans are kept; null keeps none. */
+  readonly regressions: string | null;
+}
+
+export const USAGE = `npm run simulate -- [options]
+  --schedules N      how many seeds to run (1000)
+  --seed S           the first of them (1)
+  --threads N        how many at a time (2)
+  --verbose          all counters, not only those that have to come about
+  --replay SEED      the story of one seed
+  --plan FILE        the story of one plan, as regressions are kept
+  --fresh SECONDS    new seeds for so long; reported, decides nothing
+  --mutants [NAME]   puts known faults into copies of the code, and fails when one is not found`;
+
+export function parseOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      schedules: { type: 'string', default: '1000' },
+      seed: { type: 'string', default: '1' },
+      threads: { type: 'string', default: '2' },
+      verbose: { type: 'boolean', default: false },
+      replay: { type: 'string' },
+      plan: { type: 'string' },
+      fresh: { type: 'string' },
+      'until-found': { type: 'boolean', default: false },
+      regressions: { type: 'string' },
+    },
+  });
+  return {
+    schedules: toCount(values.schedules, 'schedules'),
+    seed: toCount(values.seed, 'seed'),
+    threads: toCount(values.threads, 'threads'),
+    verbose: values.verbose,
+    replay: values.replay === undefined ? null : toCount(values.replay, 'replay'),
+    plan: values.plan ?? null,
+    freshSeconds: values.fresh === undefined ? null : toCount(values.fresh, 'fresh'),
+    untilFound: values['until-found'],
+    regressions: values.regressions ?? null,
+  };
+}
+
+function toCount(text: string, name: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`--${name} takes a whole number, not "${text}"`);
+  return value;
+}

@@ -1,0 +1,3 @@
+export async function findMutants() {
+  return 1;
+}

@@ -98,6 +98,23 @@ describe('what no route answers', () => {
   });
 });
 
+describe('the files of /docs', () => {
+  it.each([
+    ['/docs/%00', 404, 'resource-not-found'],
+    ['/docs/..', 404, 'resource-not-found'],
+    ['/docs/../package.json', 404, 'resource-not-found'],
+    ['/docs/%2e%2e/package.json', 404, 'resource-not-found'],
+  ])('%s is refused with a problem', async (path, status, code) => {
+    const text = await rawRequest(api.port, [`GET ${path} HTTP/1.1`, 'Host: x', 'Connection: close', '', '']);
+    expectProblem(text, status, code);
+  });
+
+  it('a range that a file does not have is refused with a problem', async () => {
+    const answer = await api.http.get('/docs/swagger-ui.css').set('range', 'bytes=99999999-');
+    expect([answer.status, answer.body.code]).toEqual([400, 'malformed-http']);
+  });
+});
+
 describe('what the parser refuses', () => {
   it.each([
     ['no HTTP at all', ['HELLO', '', ''], 400, 'malformed-http'],

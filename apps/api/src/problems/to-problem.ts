@@ -20,9 +20,10 @@ const OPERATIONAL: Record<ErrorCode, ProblemCode> = {
   'configuration-invalid': 'internal-error',
 };
 
-/** What a client is told of a request that Fastify refuses. */
+/** What a client is told of a request that Fastify, or the plugin that serves `/docs`, refuses. */
 const FRAMEWORK: Partial<Record<number, ProblemCode>> = {
-  400: 'malformed-http',
+  // A path that leads out of the folder of `/docs`.
+  403: 'resource-not-found',
   404: 'resource-not-found',
   408: 'request-timeout',
   413: 'body-too-large',
@@ -33,7 +34,8 @@ const FRAMEWORK: Partial<Record<number, ProblemCode>> = {
 export function toProblem(error: unknown, method: string, bodyLimitBytes?: number): Problem {
   if (error instanceof Problem) return error;
   if (isDeadmanError(error)) return new Problem(operational(error.code, method), {}, { cause: error });
-  const code = FRAMEWORK[frameworkStatus(error) ?? 500] ?? 'internal-error';
+  const status = frameworkStatus(error) ?? 500;
+  const code = FRAMEWORK[status] ?? (status < 500 ? 'malformed-http' : 'internal-error');
   const limit = code === 'body-too-large' ? bodyLimitBytes : undefined;
   return new Problem(code, limit === undefined ? {} : { members: { limitBytes: limit } }, { cause: error });
 }

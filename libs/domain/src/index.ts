@@ -35,6 +35,8 @@ export { Clock } from './ports/clock.js';
 export type { Timer } from './ports/clock.js';
 export { EngineEvents } from './ports/engine-events.js';
 export type { EngineEvent } from './ports/engine-events.js';
+export { FAILPOINTS, Failpoints, NO_FAILPOINTS } from './ports/failpoints.js';
+export type { Failpoint } from './ports/failpoints.js';
 export { Ids, isUuid } from './ports/ids.js';
 export { JobStore } from './ports/job-store.js';
 export type {

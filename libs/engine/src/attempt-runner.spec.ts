@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AttemptRunner } from './attempt-runner.js';
 import type { AbortGraces, AttemptOutcomeEvent } from './attempt-runner.js';
 import { HandlerRegistry } from './handler-registry.js';
+import { RunLedger } from './run-ledger.js';
 import { Run } from './run.js';
 
 const GRACES: AbortGraces = { shutdown: 5_000, cancelled: 30_000, timeout: 1_000, 'lease-lost': 500 };
@@ -26,7 +27,10 @@ describe('AttemptRunner', () => {
     const registry = new HandlerRegistry();
     registry.register({ type: 'demo.echo', parse: (value) => ({ value }), run: () => undefined, ...handler });
     const record = (_run: Run, value: unknown): void => void progress.push(value);
-    return new AttemptRunner({ registry, clock, events, log: () => SILENT, progress: record }, GRACES);
+    return new AttemptRunner(
+      { registry, ledger: new RunLedger(() => {}), clock, events, log: () => SILENT, progress: record },
+      GRACES,
+    );
   }
 
   const aRun = (overrides: Partial<Job> = {}): Run => new Run(aClaimedJob({ timeoutMs: 60_000, ...overrides }), 0);

@@ -1,8 +1,9 @@
-import { OUTCOME } from '@deadman/domain';
+import { NO_FAILPOINTS, OUTCOME } from '@deadman/domain';
 import type {
   AbortReasonCode,
   Clock,
   EngineEvents,
+  Failpoints,
   Handler,
   HandlerContext,
   HandlerJob,
@@ -14,6 +15,7 @@ import type {
 import { attemptError, captureError } from './attempt-error.js';
 import { resultText } from './attempt-result.js';
 import type { HandlerRegistry } from './handler-registry.js';
+import type { RunLedger } from './run-ledger.js';
 import type { Run } from './run.js';
 
 /** Longest delay that timers take, about 24.8 days. Milliseconds. */
@@ -23,12 +25,15 @@ const MAX_SNOOZE_MS = 10 * 366 * 86_400_000;
 
 export interface AttemptRunnerDeps {
   readonly registry: HandlerRegistry;
+  readonly ledger: Pick<RunLedger, 'start'>;
   readonly clock: Clock;
   readonly events: EngineEvents;
   /** Makes the log that a handler writes to. */
   readonly log: (job: HandlerJob) => HandlerLog;
   /** Takes what a handler says of its progress. Throws TypeError for a value that cannot be shown. */
   readonly progress: (run: Run, value: unknown) => void;
+  /** Default: none. */
+  readonly failpoints?: Failpoints;
 }
 
 /** How long a handler may go on after its signal was aborted before the run is settled without it. Milliseconds. */
@@ -69,9 +74,8 @@ export class AttemptRunner {
   }
 
   #start(run: Run): void {
-    const { clock, events } = this.#deps;
-    run.phase = 'running';
-    run.startedAtMs = clock.monotonicMs();
+    const { clock, events, ledger } = this.#deps;
+    ledger.start(run, clock.monotonicMs());
     const { id, type, queue, attempt, claim, scheduledFor } = run.job;
     const waitedMs = claim.claimedAt.getTime() - scheduledFor.getTime() + (run.startedAfterMs ?? 0);
     events.emit({ kind: 'attempt-started', jobId: id, type, queue, attempt, waitedMs: Math.max(0, waitedMs) });
@@ -110,7 +114,9 @@ export class AttemptRunner {
     try {
       const parsed = await handler.parse(JSON.parse(run.job.payload));
       if ('issues' in parsed) return payloadInvalid(run, parsed.issues);
-      return eventOf(run, await handler.run(this.#contextOf(run, parsed.value)));
+      const end = handler.run(this.#contextOf(run, parsed.value));
+      const failpoint = (this.#deps.failpoints ?? NO_FAILPOINTS).at('mid_handler');
+      return eventOf(run, failpoint === undefined ? await end : (await Promise.all([end, failpoint]))[0]);
     } catch (thrown) {
       return run.abortedBy === null ? failure(run, thrown, true) : abortedEvent(run, run.abortedBy);
     }

@@ -79,7 +79,7 @@ describe('Claimer', () => {
   /** Starts claiming. Runs stay in their slots until `end`. */
   function start(options: Partial<ClaimerOptions> = {}): void {
     const { slots } = options.worker ?? WORKER;
-    ledger = new RunLedger();
+    ledger = new RunLedger(({ kind }) => void calls.push(kind));
     tickets = new TicketQueue(5_000, events, () => claimer.nudge());
     pool = new RunPool(
       slots,
@@ -311,6 +311,15 @@ describe('Claimer', () => {
     expect(tickets.size).toBe(0);
   });
 
+  it('tells the heart of a claim before it sends it, and of what it gave before it is over', async () => {
+    start();
+    const [id] = await submit(1);
+    tickets.offer([ticket(id!)]);
+    await settle();
+    const first = calls.slice(calls.lastIndexOf('claim-began'));
+    expect(first).toEqual(['claim-began', 'claim', 'runs-held', 'claim-ended']);
+  });
+
   it('says which claims are under way until their reply was dealt with', async () => {
     start();
     const reply = deferred();
@@ -335,7 +344,7 @@ describe('Claimer', () => {
     await clock.advance(4_000);
     reply.resolve();
     await settle();
-    expect(started[0]).toMatchObject({ claimedAtMs: 10_000, renewedAtMs: 10_000 });
+    expect(started[0]).toMatchObject({ claimedAtMs: 10_000 });
   });
 
   it('sets the leases of what it claimed, without anybody waiting for them', async () => {

@@ -1,5 +1,15 @@
-import { isDeadmanError } from '@deadman/domain';
-import type { ClaimedJob, Clock, EngineEvents, Ids, JobStore, LeaseStore, Random, WorkerRecord } from '@deadman/domain';
+import { isDeadmanError, NO_FAILPOINTS } from '@deadman/domain';
+import type {
+  ClaimedJob,
+  Clock,
+  EngineEvents,
+  Failpoints,
+  Ids,
+  JobStore,
+  LeaseStore,
+  Random,
+  WorkerRecord,
+} from '@deadman/domain';
 import { bisect } from './bisect.js';
 import { planClaim } from './claim-plan.js';
 import type { ClaimPace, ClaimPlan } from './claim-plan.js';
@@ -21,6 +31,8 @@ export interface ClaimerDeps {
   readonly tickets: TicketQueue;
   readonly pool: RunPool;
   readonly rate: FinishRate;
+  /** Default: none. */
+  readonly failpoints?: Failpoints;
 }
 
 export interface ClaimerOptions extends ClaimPace {
@@ -185,13 +197,15 @@ export class Claimer {
     send: (identity: ClaimIdentity) => Promise<readonly ClaimedJob[]>,
     open: Map<string, TicketedJob> = new Map(),
   ): Promise<number> {
-    const { clock, ids, ledger, store } = this.#deps;
+    const { clock, ids, ledger, store, failpoints = NO_FAILPOINTS } = this.#deps;
     const { worker, quarantineFrom } = this.#options;
     const sentAtMs = clock.monotonicMs();
     const token = ids.random();
     ledger.beginClaim(token);
     try {
+      await failpoints.at('before_claim');
       const claimed = await send({ token, workerId: worker.incarnation, types: worker.types, quarantineFrom });
+      if (claimed.length > 0) await failpoints.at('after_claim');
       return this.#take(by, claimed, sentAtMs, open);
     } catch (error) {
       if (isDeadmanError(error, 'unknown-outcome')) {
@@ -207,10 +221,8 @@ export class Claimer {
     const { ledger, pool, events } = this.#deps;
     if (claimed.length === 0) return 0;
     const runs = claimed.map((job) => new Run(job, sentAtMs, open.get(job.id)?.tickets));
-    for (const run of runs) {
-      open.delete(run.job.id);
-      ledger.add(run);
-    }
+    for (const run of runs) open.delete(run.job.id);
+    ledger.add(runs);
     events.emit({ kind: 'jobs-claimed', by, count: runs.length });
     if (by === 'ticket') events.emit({ kind: 'tickets-handled', result: 'claimed', count: runs.length });
     this.#acquireLeases(runs);

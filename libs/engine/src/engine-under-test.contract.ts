@@ -1,8 +1,9 @@
-import { DEFAULT_LIMITS, leasePolicy } from '@deadman/domain';
+import { DEFAULT_LIMITS, leasePolicy, NO_FAILPOINTS } from '@deadman/domain';
 import type {
   AttemptRecord,
   Clock,
   Due,
+  Failpoints,
   Handler,
   HandlerContext,
   HandlerLog,
@@ -11,6 +12,7 @@ import type {
   JobStore,
   LeaseStore,
   Random,
+  WorkerRecord,
   WorkerRegistry,
 } from '@deadman/domain';
 import { MemoryLeaseStore, MemoryWakeUpSet } from '@deadman/leases';
@@ -18,6 +20,7 @@ import { MemoryDatabase, MemoryJobStore, MemoryWorkerRegistry } from '@deadman/s
 import { aSubmission, FakeClock, FixedRandom, RecordingEvents, SequenceIds } from '@deadman/testing';
 import { MemoryTransport } from '@deadman/transport';
 import { DeadLetterRecorder } from './dead-letter-recorder.js';
+import { FarHeart } from './far-heart.contract.js';
 import { HandlerRegistry } from './handler-registry.js';
 import { runLoop } from './loop.js';
 import { Promoter } from './promoter.js';
@@ -27,8 +30,8 @@ import { Relay } from './relay.js';
 import { Submitter } from './submitter.js';
 import { withFaults } from './with-faults.contract.js';
 import type { CallFault } from './with-faults.contract.js';
-import { Worker } from './worker.js';
-import type { WorkerOptions } from './worker.js';
+import { Worker, WORKER_DEFAULTS } from './worker.js';
+import type { WorkerDeps, WorkerOptions } from './worker.js';
 
 const SILENT: HandlerLog = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
@@ -41,6 +44,16 @@ export interface EngineUnderTestOptions {
   readonly random?: Random;
   /** Asked at each call of a worker; what it returns goes wrong. Nothing does by default. */
   readonly faultOf?: FaultOf;
+  readonly failpoints?: Failpoints;
+}
+
+/** Where a worker lives. */
+export interface WorkerPlace {
+  /** Default: the test's own. */
+  readonly clock?: Clock;
+  readonly faultOf?: FaultOf;
+  /** Whether its heart beats as in another thread. Default: it beats in the worker's own. */
+  readonly isHeartFar?: boolean;
 }
 
 /** Every part of the system in one process, over the adapters in memory and a clock that the test moves. */
@@ -53,7 +66,8 @@ export class EngineUnderTest {
   readonly registry: WorkerRegistry = new MemoryWorkerRegistry(this.db);
   readonly leases: LeaseStore = new MemoryLeaseStore(this.clock);
   readonly transport = new MemoryTransport(this.clock);
-  readonly publisher = new Publisher({ transport: this.transport, store: this.store, events: this.events });
+  readonly failpoints: Failpoints;
+  readonly publisher: Publisher;
   readonly submitter: Submitter;
   readonly policy: ReturnType<typeof leasePolicy>;
   readonly random: Random;
@@ -62,38 +76,46 @@ export class EngineUnderTest {
   readonly #loops: Promise<void>[] = [];
   readonly #recorder: DeadLetterRecorder;
 
-  constructor({ ttlMs = 30_000, random = new FixedRandom(), faultOf = () => null }: EngineUnderTestOptions = {}) {
+  constructor({
+    ttlMs = 30_000,
+    random = new FixedRandom(),
+    faultOf = () => null,
+    failpoints = NO_FAILPOINTS,
+  }: EngineUnderTestOptions = {}) {
     this.policy = leasePolicy(ttlMs);
     this.random = random;
     this.#faultOf = faultOf;
+    this.failpoints = failpoints;
+    this.publisher = new Publisher(this);
     this.submitter = new Submitter(this);
     this.#recorder = new DeadLetterRecorder(this);
   }
 
-  /** A worker whose calls suffer what `faultOf` says, on a clock of its own if it has one. */
+  /** A worker whose calls suffer what `faultOf` says. */
   workerOf(
     handlers: readonly Handler[],
     options: Partial<WorkerOptions> = {},
-    { clock = this.clock, faultOf = this.#faultOf }: { readonly clock?: Clock; readonly faultOf?: FaultOf } = {},
+    { clock = this.clock, faultOf = this.#faultOf, isHeartFar = false }: WorkerPlace = {},
   ): Worker {
     const registry = new HandlerRegistry();
     for (const handler of handlers) registry.register(handler);
-    return new Worker(
-      {
-        store: withFaults(this.store, (method) => faultOf('store', method)),
-        registry: withFaults(this.registry, (method) => faultOf('registry', method)),
-        leases: withFaults(this.leases, (method) => faultOf('leases', method)),
-        transport: this.transport,
-        publisher: this.publisher,
-        handlers: registry,
-        clock,
-        random: this.random,
-        ids: this.ids,
-        events: this.events,
-        handlerLog: () => SILENT,
-      },
-      { policy: this.policy, slots: 4, ...options },
-    );
+    const chosen = { ...WORKER_DEFAULTS, policy: this.policy, slots: 4, ...options };
+    const deps: WorkerDeps = {
+      store: withFaults(this.store, (method) => faultOf('store', method)),
+      registry: withFaults(this.registry, (method) => faultOf('registry', method)),
+      leases: withFaults(this.leases, (method) => faultOf('leases', method)),
+      transport: this.transport,
+      publisher: this.publisher,
+      handlers: registry,
+      clock,
+      random: this.random,
+      ids: this.ids,
+      events: this.events,
+      handlerLog: () => SILENT,
+      failpoints: this.failpoints,
+    };
+    const makeHeart = (worker: WorkerRecord): FarHeart => new FarHeart(deps, { ...chosen, worker });
+    return new Worker({ ...deps, ...(isHeartFar && { makeHeart }) }, chosen);
   }
 
   /** Starts what runs beside the workers: reaper, promoter, relay and the recorder of dead letters. */

@@ -1,11 +1,13 @@
 import { DEFAULT_LIMITS, leasePolicy, WorkerRegistry } from '@deadman/domain';
-import type { Belief, BeatReply, BeatRequest, Job } from '@deadman/domain';
+import type { Belief, BeatReply, BeatRequest, Job, Lease } from '@deadman/domain';
 import { MemoryLeaseStore } from '@deadman/leases';
 import { aClaimedJob, deferred, FakeClock, RecordingEvents, SeededRandom, settle } from '@deadman/testing';
 import type { Deferred } from '@deadman/testing';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Heartbeat } from './heartbeat.js';
-import { RunLedger } from './run-ledger.js';
+import type { HeartWord } from './heart.js';
+import { Holdings } from './holdings.js';
+import type { Holding } from './holdings.js';
 import { Run } from './run.js';
 
 const POLICY = leasePolicy(30_000);
@@ -40,9 +42,10 @@ describe('Heartbeat', () => {
   let registry: HandRegistry;
   let areLeasesReachable: boolean;
   let leases: MemoryLeaseStore;
-  let ledger: RunLedger;
-  let orphans: Belief[];
-  let quarantine: string[];
+  let holdings: Holdings;
+  let words: HeartWord[];
+  /** What the worker has told and the heart has not read yet. */
+  let untold: (() => void)[];
   let heartbeat: Heartbeat;
 
   beforeEach(() => {
@@ -51,25 +54,38 @@ describe('Heartbeat', () => {
     registry = new HandRegistry();
     areLeasesReachable = true;
     leases = new MemoryLeaseStore(clock, { isReachable: () => areLeasesReachable });
-    ledger = new RunLedger();
-    orphans = [];
-    quarantine = [];
+    holdings = new Holdings();
+    words = [];
+    untold = [];
     heartbeat = heartbeatWith(new SeededRandom(1));
   });
 
   function heartbeatWith(random: SeededRandom): Heartbeat {
     return new Heartbeat(
-      { registry, leases, ledger, clock, random, events },
-      { worker: WORKER, policy: POLICY, limits: DEFAULT_LIMITS, quarantineWaitMs: 60_000 },
       {
-        onOrphans: (found) => orphans.push(...found),
-        onQuarantineWaiting: () => quarantine.push('waiting'),
-        onQuarantineClear: () => quarantine.push('clear'),
+        registry,
+        leases,
+        holdings,
+        clock,
+        random,
+        events,
+        say: (word) => void words.push(word),
+        catchUp: () => untold.splice(0).forEach((read) => read()),
       },
+      { worker: WORKER, policy: POLICY, limits: DEFAULT_LIMITS, quarantineWaitMs: 60_000 },
     );
   }
 
-  const beliefIn = ({ lease: { jobId, attempt, token } }: Run, cancelRequested = false): Belief => ({
+  const said = <K extends HeartWord['kind']>(kind: K): readonly Extract<HeartWord, { kind: K }>[] =>
+    words.filter((word): word is Extract<HeartWord, { kind: K }> => word.kind === kind);
+  const orphans = (): readonly Belief[] => said('orphans-found').flatMap((word) => word.orphans);
+  const quarantine = (): readonly string[] =>
+    words.map(({ kind }) => kind).filter((kind) => kind.startsWith('quarantine'));
+
+  const beliefIn = (
+    { lease: { jobId, attempt, token } }: { readonly lease: Lease },
+    cancelRequested = false,
+  ): Belief => ({
     jobId,
     attempt,
     token,
@@ -77,13 +93,16 @@ describe('Heartbeat', () => {
   });
 
   /** A run that began now and that the store knows of. */
-  function aRun(overrides: Partial<Job> = {}): Run {
-    const run = new Run(aClaimedJob({ timeoutMs: 3_600_000, ...overrides }), clock.monotonicMs());
-    run.phase = 'running';
-    run.startedAtMs = clock.monotonicMs();
-    ledger.add(run);
-    registry.beliefs.push(beliefIn(run));
-    return run;
+  function aRun(overrides: Partial<Job> = {}): Holding {
+    const holding = hold(new Run(aClaimedJob({ timeoutMs: 3_600_000, ...overrides }), clock.monotonicMs()));
+    holdings.apply({ kind: 'run-started', key: holding.key, atMs: clock.monotonicMs() });
+    registry.beliefs.push(beliefIn(holding));
+    return holding;
+  }
+
+  function hold({ lease, job: { timeoutMs }, claimedAtMs, key }: Run): Holding {
+    holdings.apply({ kind: 'runs-held', runs: [{ lease, timeoutMs, claimedAtMs }] });
+    return holdings.find(key)!;
   }
 
   async function beatsDuring(ms: number): Promise<void> {
@@ -103,7 +122,7 @@ describe('Heartbeat', () => {
     const run = aRun();
     expect(await heartbeat.beat()).toBe(true);
     expect(registry.requests).toEqual([{ worker: WORKER, quarantineFrom: 7, quarantineWaitMs: 60_000 }]);
-    expect((await leases.read([run.job.id])).present).toEqual([true]);
+    expect((await leases.read([run.lease.jobId])).present).toEqual([true]);
     expect(events.of('leases-renewed')).toEqual([{ kind: 'leases-renewed', result: 'renewed', count: 1 }]);
     expect(clock.pendingTimers).toBe(0);
   });
@@ -151,9 +170,9 @@ describe('Heartbeat', () => {
       await beatsDuring(POLICY.ttlMs);
       expect(run.isLost).toBe(false);
       await clock.advance(1);
-      heartbeat.loseStale();
-      expect(run.abortedBy).toBe('lease-lost');
-      expect(events.of('run-lost')).toMatchObject([{ reason: 'stale', jobId: run.job.id }]);
+      await heartbeat.beat();
+      expect(run.isLost).toBe(true);
+      expect(said('run-lost')).toEqual([{ kind: 'run-lost', reason: 'stale', key: run.key }]);
     });
 
     it('is never revived by a beat that comes late', async () => {
@@ -163,7 +182,7 @@ describe('Heartbeat', () => {
       expect(run.isLost).toBe(true);
       await beatsDuring(60_000);
       expect(run.isLost).toBe(true);
-      expect(events.of('run-lost')).toHaveLength(1);
+      expect(said('run-lost')).toHaveLength(1);
     });
 
     it('is not revived by the reply to a beat that was sent in time and answered too late', async () => {
@@ -194,8 +213,7 @@ describe('Heartbeat', () => {
       const run = aRun();
       registry.beliefs = [];
       await heartbeat.beat();
-      expect(run.abortedBy).toBe('lease-lost');
-      expect(events.of('run-lost')).toMatchObject([{ reason: 'unconfirmed' }]);
+      expect(said('run-lost')).toEqual([{ kind: 'run-lost', reason: 'unconfirmed', key: run.key }]);
     });
 
     it('that the store knows under another claim is not confirmed', async () => {
@@ -203,7 +221,7 @@ describe('Heartbeat', () => {
       registry.beliefs = [{ ...beliefIn(run), token: 'of a later claim' }];
       await heartbeat.beat();
       expect(run.isLost).toBe(true);
-      expect(orphans).toHaveLength(1);
+      expect(orphans()).toHaveLength(1);
     });
 
     it('that was claimed while the beat was under way is not judged by it', async () => {
@@ -217,11 +235,11 @@ describe('Heartbeat', () => {
 
     it('whose outcome is on its way is left to the fence', async () => {
       const run = aRun();
-      run.phase = 'settling';
+      holdings.apply({ kind: 'run-settling', key: run.key });
       registry.beliefs = [];
       await heartbeat.beat();
       await clock.advance(60_000);
-      heartbeat.loseStale();
+      await heartbeat.beat();
       expect(run.isLost).toBe(false);
     });
 
@@ -247,7 +265,7 @@ describe('Heartbeat', () => {
       const [run, neighbour] = [aRun(), aRun()];
       registry.beliefs = [beliefIn(run, true), beliefIn(neighbour)];
       await heartbeat.beat();
-      expect([run.abortedBy, neighbour.abortedBy]).toEqual(['cancelled', null]);
+      expect(said('cancel-asked')).toEqual([{ kind: 'cancel-asked', keys: [run.key] }]);
     });
   });
 
@@ -257,21 +275,21 @@ describe('Heartbeat', () => {
       aRun();
       registry.beliefs.push(beliefIn(stray));
       await heartbeat.beat();
-      expect(orphans).toEqual([beliefIn(stray)]);
+      expect(orphans()).toEqual([beliefIn(stray)]);
     });
 
     it('is no claim whose reply is out, nor one whose reply came while the beat was under way', async () => {
       const run = new Run(aClaimedJob(), 0);
       registry.beliefs = [beliefIn(run)];
-      ledger.beginClaim(run.lease.token);
+      holdings.apply({ kind: 'claim-began', token: run.lease.token });
       await heartbeat.beat();
       const reply = holdReply();
       const beating = heartbeat.beat();
-      ledger.add(run);
-      ledger.endClaim(run.lease.token);
+      hold(run);
+      holdings.apply({ kind: 'claim-ended', token: run.lease.token });
       reply.resolve();
       await beating;
-      expect(orphans).toEqual([]);
+      expect(orphans()).toEqual([]);
     });
 
     it('is no claim that began while the beat was under way', async () => {
@@ -279,27 +297,55 @@ describe('Heartbeat', () => {
       registry.beliefs = [beliefIn(run)];
       const reply = holdReply();
       const beating = heartbeat.beat();
-      ledger.beginClaim(run.lease.token);
+      holdings.apply({ kind: 'claim-began', token: run.lease.token });
       reply.resolve();
       await beating;
-      expect(orphans).toEqual([]);
+      expect(orphans()).toEqual([]);
     });
 
     it('is no run that was settled while the beat was under way', async () => {
       const run = aRun();
       const reply = holdReply();
       const beating = heartbeat.beat();
-      ledger.drop(run);
+      holdings.apply({ kind: 'run-dropped', key: run.key });
       reply.resolve();
       await beating;
-      expect(orphans).toEqual([]);
+      expect(orphans()).toEqual([]);
     });
 
     it('is no run that is past its timeout', async () => {
       const run = aRun({ timeoutMs: 1_000 });
       await clock.advance(20_000);
       await heartbeat.beat();
-      expect([run.isLost, orphans]).toEqual([false, []]);
+      expect([run.isLost, orphans()]).toEqual([false, []]);
+    });
+  });
+
+  describe('a reply that comes before news that were told earlier', () => {
+    it('does not make an orphan of a claim that had begun', async () => {
+      const run = new Run(aClaimedJob(), 0);
+      registry.beliefs = [beliefIn(run)];
+      const reply = holdReply();
+      const beating = heartbeat.beat();
+      untold.push(() => holdings.apply({ kind: 'claim-began', token: run.lease.token }));
+      reply.resolve();
+      await beating;
+      expect(orphans()).toEqual([]);
+    });
+
+    it('does not lose a run whose outcome the store had already', async () => {
+      const run = aRun();
+      registry.beliefs = [];
+      untold.push(() => holdings.apply({ kind: 'run-settling', key: run.key }));
+      await heartbeat.beat();
+      const other = aRun();
+      registry.beliefs = [];
+      const reply = holdReply();
+      const beating = heartbeat.beat();
+      untold.push(() => holdings.apply({ kind: 'run-settling', key: other.key }));
+      reply.resolve();
+      await beating;
+      expect(said('run-lost')).toEqual([]);
     });
   });
 
@@ -310,20 +356,20 @@ describe('Heartbeat', () => {
       registry.isQuarantineWaiting = true;
       for (let beat = 0; beat < 1_000; beat += 1) await heartbeat.beat();
       // 1,000 throws of a fair coin leave this range less than once in 10^9.
-      expect(quarantine.length).toBeGreaterThan(400);
-      expect(quarantine.length).toBeLessThan(600);
-      expect(new Set(quarantine)).toEqual(new Set(['waiting']));
+      expect(quarantine().length).toBeGreaterThan(400);
+      expect(quarantine().length).toBeLessThan(600);
+      expect(new Set(quarantine())).toEqual(new Set(['quarantine-waits']));
     });
 
     it('says when nothing waits there', async () => {
       await heartbeat.beat();
-      expect(quarantine).toEqual(['clear']);
+      expect(quarantine()).toEqual(['quarantine-clear']);
     });
 
     it('says nothing when the store said nothing', async () => {
       registry.failure = new Error('away');
       await heartbeat.beat();
-      expect(quarantine).toEqual([]);
+      expect(quarantine()).toEqual([]);
     });
   });
 

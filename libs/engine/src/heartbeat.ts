@@ -10,18 +10,25 @@ import type {
   WorkerRecord,
   WorkerRegistry,
 } from '@deadman/domain';
-import type { RunLedger } from './run-ledger.js';
+import type { HeartWord } from './heart.js';
+import type { Holding, Holdings } from './holdings.js';
 import { runKey } from './run.js';
-import type { Run } from './run.js';
 import { within } from './within.js';
 
 export interface HeartbeatDeps {
   readonly registry: WorkerRegistry;
   readonly leases: LeaseStore;
-  readonly ledger: RunLedger;
+  readonly holdings: Holdings;
   readonly clock: Clock;
   readonly random: Random;
   readonly events: EngineEvents;
+  /** Takes what is found. */
+  readonly say: (word: HeartWord) => void;
+  /**
+   * Reads everything that the worker has told until now. A claim or an outcome that the store knows of was told before it
+   * was sent there, so with this no reply is judged by an older view than its own.
+   */
+  readonly catchUp: () => void;
 }
 
 export interface HeartbeatOptions {
@@ -32,21 +39,12 @@ export interface HeartbeatOptions {
   readonly quarantineWaitMs: number;
 }
 
-export interface HeartbeatListener {
-  /** The store believes that this worker runs these; it does not. */
-  onOrphans(orphans: readonly Belief[]): void;
-  /** A job has waited long in quarantine, and the dice chose this worker to make room for it. */
-  onQuarantineWaiting(): void;
-  /** Nothing has waited long in quarantine. */
-  onQuarantineClear(): void;
-}
-
 /** What this worker held when a beat was sent. A run claimed since then cannot be in the reply. */
 interface Sight {
   /** Monotonic. */
   readonly sentAtMs: number;
-  /** The runs to vouch for: all that are not past their timeout. */
-  readonly runs: readonly Run[];
+  /** The runs to vouch for: all that are neither past their timeout nor lost. */
+  readonly runs: readonly Holding[];
   /** The keys of all runs. */
   readonly held: ReadonlySet<string>;
   /** The tokens of claims whose reply was out. */
@@ -64,12 +62,10 @@ const DRAIN_CHANCE = 0.5;
 export class Heartbeat {
   readonly #deps: HeartbeatDeps;
   readonly #options: HeartbeatOptions;
-  readonly #listener: HeartbeatListener;
 
-  constructor(deps: HeartbeatDeps, options: HeartbeatOptions, listener: HeartbeatListener) {
+  constructor(deps: HeartbeatDeps, options: HeartbeatOptions) {
     this.#deps = deps;
     this.#options = options;
-    this.#listener = listener;
   }
 
   /**
@@ -77,30 +73,32 @@ export class Heartbeat {
    * can vouch. Takes less than the time between two beats.
    */
   async beat(): Promise<boolean> {
+    this.#deps.catchUp();
     const sight = this.#look();
     const [reply] = await Promise.all([this.#tellRegistry(sight), this.#renewLeases(sight)]);
+    this.#deps.catchUp();
     if (reply !== null) this.#reconcile(reply, sight);
-    this.loseStale();
+    this.#loseStale();
     return reply !== null;
   }
 
-  /** Gives up every run that nobody has vouched for during a TTL. Called by each beat, and by whoever wakes up late. */
-  loseStale(): void {
+  /** Gives up every run that nobody has vouched for during a TTL. */
+  #loseStale(): void {
     const nowMs = this.#deps.clock.monotonicMs();
-    for (const run of this.#deps.ledger.runs()) {
+    for (const run of this.#deps.holdings.all()) {
       if (run.isStale(nowMs, this.#options.policy.ttlMs)) this.#lose(run, 'stale');
     }
   }
 
   #look(): Sight {
-    const { ledger, clock } = this.#deps;
+    const { holdings, clock } = this.#deps;
     const sentAtMs = clock.monotonicMs();
-    const held = ledger.runs();
+    const held = holdings.all();
     return {
       sentAtMs,
-      runs: held.filter((run) => !this.#isOverdue(run, sentAtMs)),
+      runs: held.filter((run) => !run.isLost && !run.isOverdue(sentAtMs, this.#options.policy)),
       held: new Set(held.map(({ key }) => key)),
-      claiming: ledger.claimsUnderWay(),
+      claiming: holdings.claimsUnderWay(),
     };
   }
 
@@ -139,46 +137,42 @@ export class Heartbeat {
   }
 
   /** The age of a renewal counts from when it was sent. One that comes after the run was lost does not revive it. */
-  #vouch(run: Run, sentAtMs: number): void {
+  #vouch(run: Holding, sentAtMs: number): void {
     if (run.isStale(this.#deps.clock.monotonicMs(), this.#options.policy.ttlMs)) return;
     run.renewedAtMs = Math.max(run.renewedAtMs, sentAtMs);
   }
 
   #reconcile(reply: BeatReply, sight: Sight): void {
+    const { say, random } = this.#deps;
     const believed = new Set(reply.beliefs.map(runKey));
     for (const run of sight.runs) {
       if (!believed.has(run.key)) this.#lose(run, 'unconfirmed');
     }
-    for (const belief of reply.beliefs) {
-      if (belief.cancelRequested) this.#deps.ledger.find(belief)?.abort('cancelled');
-    }
+    this.#tellCancels(reply.beliefs);
     const orphans = reply.beliefs.filter((belief) => this.#isOrphan(belief, sight));
-    if (orphans.length > 0) this.#listener.onOrphans(orphans);
-    if (!reply.isQuarantineWaiting) this.#listener.onQuarantineClear();
-    else if (this.#deps.random.next() < DRAIN_CHANCE) this.#listener.onQuarantineWaiting();
+    if (orphans.length > 0) say({ kind: 'orphans-found', orphans });
+    if (!reply.isQuarantineWaiting) say({ kind: 'quarantine-clear' });
+    else if (random.next() < DRAIN_CHANCE) say({ kind: 'quarantine-waits' });
+  }
+
+  #tellCancels(beliefs: readonly Belief[]): void {
+    const cancelled = beliefs.filter(({ cancelRequested }) => cancelRequested).map(runKey);
+    const keys = cancelled.filter((key) => this.#deps.holdings.find(key) !== undefined);
+    if (keys.length > 0) this.#deps.say({ kind: 'cancel-asked', keys });
   }
 
   /** What was held when the beat was sent may have been settled since, and its claim may still have been out. */
   #isOrphan(belief: Belief, { held, claiming }: Sight): boolean {
-    const { ledger } = this.#deps;
-    const isInFlight = claiming.has(belief.token) || ledger.isClaiming(belief.token);
-    return !isInFlight && !held.has(runKey(belief)) && ledger.find(belief) === undefined;
+    const { holdings } = this.#deps;
+    const key = runKey(belief);
+    const isInFlight = claiming.has(belief.token) || holdings.isClaiming(belief.token);
+    return !isInFlight && !held.has(key) && holdings.find(key) === undefined;
   }
 
   /** An outcome that is already on its way is left to the fence. */
-  #lose(run: Run, reason: 'stale' | 'unconfirmed'): void {
-    if (run.phase !== 'queued' && run.phase !== 'running') return;
-    if (run.isLost) return;
-    const { jobId, attempt } = run.lease;
-    const { type, queue } = run.job;
-    this.#deps.events.emit({ kind: 'run-lost', reason, jobId, type, queue, attempt });
-    run.lose();
-  }
-
-  /** A job past its timeout is not vouched for any more, so that a handler that cannot be stopped cannot keep its job. */
-  #isOverdue(run: Run, nowMs: number): boolean {
-    const { ttlMs, timeoutSlackMs } = this.#options.policy;
-    const startedAtMs = run.startedAtMs ?? run.claimedAtMs + ttlMs;
-    return nowMs - startedAtMs > run.job.timeoutMs + timeoutSlackMs;
+  #lose(run: Holding, reason: 'stale' | 'unconfirmed'): void {
+    if (run.isSettling || run.isLost || this.#deps.holdings.find(run.key) !== run) return;
+    run.isLost = true;
+    this.#deps.say({ kind: 'run-lost', key: run.key, reason });
   }
 }

@@ -122,9 +122,11 @@ class Play {
   readonly #processes: Process[] = [];
   readonly #jobs: string[] = [];
   readonly #calls = new Map<string, number>();
+  readonly #isHeartFar: boolean;
   #areFaultsOver = false;
 
-  constructor({ faults }: Plan) {
+  constructor({ faults }: Plan, isHeartFar: boolean) {
+    this.#isHeartFar = isHeartFar;
     this.engine = new EngineUnderTest({ ttlMs: TTL_MS, random: new SeededRandom(SEED) });
     this.#faults = new Map(faults.map((one) => [`${one.method} ${one.atCall}`, one]));
   }
@@ -191,7 +193,8 @@ class Play {
     const clock = new ProcessClock(this.engine.clock);
     const faultOf = (port: Port, method: string): CallFault | null => this.#faultOf(port, method, clock);
     const options = { slots: 2, drainMs: 3_000, abortGraceMs: 1_000, idleMinAgeMs: 1_000 };
-    const worker = this.engine.workerOf([this.#handler(clock)], options, { clock, faultOf });
+    const place = { clock, faultOf, isHeartFar: this.#isHeartFar };
+    const worker = this.engine.workerOf([this.#handler(clock)], options, place);
     this.#processes.push({ worker, clock, isLeaving: false });
     await worker.start();
   }
@@ -304,23 +307,31 @@ const SITUATIONS = [
 ];
 
 describe('any interleaving of claims, beats, settlements, faults and deaths', () => {
-  it('gives no attempt two accepted ends and leaves nothing running', async () => {
-    process.stderr.write(`interleavings: seed ${SEED} (another with DEADMAN_TEST_SEED)\n`);
-    const situations = new Map<string, number>();
-    const see = (what: string): void => void situations.set(what, (situations.get(what) ?? 0) + 1);
-    const property = fc.asyncProperty(plan, async (one) => {
-      const play = new Play(one);
-      await play.run(one);
-      expectTheInvariants(play);
-      const { events } = play.engine;
-      for (const { kind } of events.all) if (SITUATIONS.includes(kind)) see(kind);
-      for (const { reason } of events.of('run-lost')) see(`a run was lost: ${reason}`);
-      for (const { reason } of events.of('run-aborted')) see(`a run was aborted: ${reason}`);
-      for (const { reason } of events.of('job-reclaimed')) see(`a job was reclaimed: ${reason}`);
-      for (const { outcome } of events.of('attempt-settled')) see(`an attempt ended: ${outcome}`);
-    });
-    await fc.assert(property, { seed: SEED, numRuns: RUNS, endOnFailure: process.env['CI'] !== undefined });
-    process.stderr.write(`${JSON.stringify(Object.fromEntries([...situations].toSorted()))}\n`);
-    expect(SITUATIONS.filter((what) => !situations.has(what))).toEqual([]);
-  }, 120_000);
+  it.each([
+    ['in the thread of its worker', false],
+    ['in another thread', true],
+  ])(
+    'gives no attempt two accepted ends and leaves nothing running: a heart %s',
+    async (_where, isHeartFar) => {
+      process.stderr.write(`interleavings: seed ${SEED} (another with DEADMAN_TEST_SEED)\n`);
+      const situations = new Map<string, number>();
+      const see = (what: string): void => void situations.set(what, (situations.get(what) ?? 0) + 1);
+      const property = fc.asyncProperty(plan, async (one) => {
+        const play = new Play(one, isHeartFar);
+        await play.run(one);
+        expectTheInvariants(play);
+        const { events } = play.engine;
+        for (const { kind } of events.all) if (SITUATIONS.includes(kind)) see(kind);
+        for (const { reason } of events.of('run-lost')) see(`a run was lost: ${reason}`);
+        for (const { reason } of events.of('run-aborted')) see(`a run was aborted: ${reason}`);
+        for (const { reason } of events.of('job-reclaimed')) see(`a job was reclaimed: ${reason}`);
+        for (const { outcome } of events.of('attempt-settled')) see(`an attempt ended: ${outcome}`);
+      });
+      await fc.assert(property, { seed: SEED, numRuns: RUNS, endOnFailure: process.env['CI'] !== undefined });
+      const counts = [...situations].toSorted(([one], [other]) => one.localeCompare(other));
+      process.stderr.write(`${JSON.stringify(Object.fromEntries(counts))}\n`);
+      expect(SITUATIONS.filter((what) => !situations.has(what))).toEqual([]);
+    },
+    120_000,
+  );
 });

@@ -1,9 +1,12 @@
-import type { EngineEvents, JobStore, OutboxEntry, Transport } from '@deadman/domain';
+import { NO_FAILPOINTS } from '@deadman/domain';
+import type { EngineEvents, Failpoints, JobStore, OutboxEntry, Transport } from '@deadman/domain';
 
 export interface PublisherDeps {
   readonly transport: Transport;
   readonly store: JobStore;
   readonly events: EngineEvents;
+  /** Default: none. */
+  readonly failpoints?: Failpoints;
 }
 
 /**
@@ -23,8 +26,8 @@ export class Publisher {
    */
   async send(entries: readonly OutboxEntry[], by: 'writer' | 'relay' = 'writer'): Promise<number> {
     if (entries.length === 0) return 0;
-    const { transport, events } = this.#deps;
-    const acknowledged = new Set(await transport.publish(entries).catch(() => []));
+    const { events } = this.#deps;
+    const acknowledged = new Set(await this.#publish(entries).catch(() => []));
     events.emit({
       kind: 'outbox-sent',
       by,
@@ -33,6 +36,12 @@ export class Publisher {
     });
     await this.#deleteTickets(entries.filter(({ id, kind }) => kind === 'ready' && acknowledged.has(id)));
     return acknowledged.size;
+  }
+
+  async #publish(entries: readonly OutboxEntry[]): Promise<readonly string[]> {
+    const { transport, failpoints = NO_FAILPOINTS } = this.#deps;
+    await failpoints.at('before_outbox_send');
+    return transport.publish(entries);
   }
 
   /** A row that cannot be deleted now is sent once more by the relay, which costs a stale ticket. */

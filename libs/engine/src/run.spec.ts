@@ -29,12 +29,6 @@ describe('Run', () => {
     expect(run.abortedBy).toBe('lease-lost');
   });
 
-  it('is renewed by its claim, from when that was sent', () => {
-    const run = new Run(aClaimedJob(), 1_000);
-    expect(run.isStale(31_000, 30_000)).toBe(false);
-    expect(run.isStale(31_001, 30_000)).toBe(true);
-  });
-
   it('counts a start from the claim, and a run from its start', () => {
     const run = new Run(aClaimedJob(), 1_000);
     expect([run.startedAfterMs, run.ranMs]).toEqual([null, 0]);

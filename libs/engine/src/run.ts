@@ -22,8 +22,6 @@ export class Run {
   readonly #abort = new AbortController();
   /** When the claim was sent, monotonic. Everything about a claim counts from there, since the reply may have been slow. */
   readonly claimedAtMs: number;
-  /** When the last good renewal was sent, monotonic. The claim is the first (`protocol.md` §5). */
-  renewedAtMs: number;
   phase: RunPhase = 'queued';
   /** Monotonic; null until the handler is called. */
   startedAtMs: number | null = null;
@@ -35,7 +33,6 @@ export class Run {
     this.lease = { jobId: job.id, workerId: job.claim.workerId, attempt: job.attempt, token: job.claim.token };
     this.key = runKey(this.lease);
     this.claimedAtMs = claimedAtMs;
-    this.renewedAtMs = claimedAtMs;
     this.#tickets = tickets;
   }
 
@@ -72,11 +69,6 @@ export class Run {
   lose(): void {
     this.#isLost = true;
     this.abort('lease-lost');
-  }
-
-  /** Past this age of its last good renewal, another worker may already run the job. */
-  isStale(nowMs: number, ttlMs: number): boolean {
-    return nowMs - this.renewedAtMs > ttlMs;
   }
 
   /** Tells the transport that nothing more is to be done for this job's tickets. */

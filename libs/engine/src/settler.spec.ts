@@ -48,7 +48,7 @@ describe('Settler', () => {
     db = new MemoryDatabase(clock);
     memory = new MemoryJobStore(db);
     leases = new MemoryLeaseStore(clock);
-    ledger = new RunLedger();
+    ledger = new RunLedger(() => {});
     applied = [];
     faults = [];
     done = [];
@@ -74,9 +74,8 @@ describe('Settler', () => {
     const run = new Run(job as ClaimedJob, clock.monotonicMs(), [
       { queue: 'default', jobIds: [id], done: (jobId) => void done.push(jobId) },
     ]);
-    run.phase = 'running';
-    run.startedAtMs = clock.monotonicMs();
-    ledger.add(run);
+    ledger.add([run]);
+    ledger.start(run, clock.monotonicMs());
     await leases.acquire([run.lease], 30_000);
     return run;
   }

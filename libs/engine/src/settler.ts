@@ -1,9 +1,10 @@
-import { isDeadmanError, isTerminal, transition } from '@deadman/domain';
+import { isDeadmanError, isTerminal, NO_FAILPOINTS, transition } from '@deadman/domain';
 import type {
   ApplyResult,
   Clock,
   Decision,
   EngineEvents,
+  Failpoints,
   JobEvent,
   JobStore,
   LeaseStore,
@@ -29,6 +30,8 @@ export interface SettlerDeps {
   readonly clock: Clock;
   readonly events: EngineEvents;
   readonly rules: Rules;
+  /** Default: none. */
+  readonly failpoints?: Failpoints;
 }
 
 export interface SettleOptions extends BatchOptions {
@@ -79,7 +82,7 @@ export class Settler {
   async settle(run: Run, event: AttemptOutcomeEvent): Promise<void> {
     if (run.phase === 'settling' || run.phase === 'gone') return;
     if (event !== null && !run.isLost) {
-      run.phase = 'settling';
+      this.#deps.ledger.settle(run);
       await this.#underWay.track(this.#write(run, event)).catch((error: unknown) => this.#report(error));
     }
     run.finish();
@@ -126,10 +129,13 @@ export class Settler {
 
   /** Repeating is safe: what an earlier try wrote answers `already`. */
   async #applyForSure(batch: readonly Settlement[]): Promise<readonly ApplyResult[]> {
+    const { store, failpoints = NO_FAILPOINTS } = this.#deps;
     const decisions = batch.map(({ transition: decided }) => decided);
     for (let waitMs = this.#options.retryMs; ; waitMs = Math.min(waitMs * 2, this.#options.maxRetryMs)) {
       try {
-        const { results, outbox } = await this.#deps.store.apply(decisions);
+        await failpoints.at('before_settle');
+        const { results, outbox } = await store.apply(decisions);
+        await failpoints.at('after_settle');
         void this.#underWay.track(this.#deps.publisher.send(outbox));
         void this.#underWay.track(this.#release(batch));
         return results;

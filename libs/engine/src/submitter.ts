@@ -1,5 +1,5 @@
-import { DeadmanError, isDeadmanError } from '@deadman/domain';
-import type { Clock, EngineEvents, JobStore, Submission, Submitted } from '@deadman/domain';
+import { DeadmanError, isDeadmanError, NO_FAILPOINTS } from '@deadman/domain';
+import type { Clock, EngineEvents, Failpoints, JobStore, Submission, Submitted } from '@deadman/domain';
 import { bisect } from './bisect.js';
 import { MicroBatcher } from './micro-batcher.js';
 import type { Answer, BatchOptions } from './micro-batcher.js';
@@ -11,6 +11,8 @@ export interface SubmitterDeps {
   readonly publisher: Publisher;
   readonly clock: Clock;
   readonly events: EngineEvents;
+  /** Default: none. */
+  readonly failpoints?: Failpoints;
 }
 
 export interface SubmitOptions extends BatchOptions {
@@ -116,11 +118,13 @@ export class Submitter {
    * once under its id, and because an insert waits for an earlier one of the same id that is still under way.
    */
   async #storeForSure(batch: readonly Submission[]): Promise<readonly Submitted[]> {
+    const { store, publisher, failpoints = NO_FAILPOINTS } = this.#deps;
     let mayBeStored = false;
     for (let tried = 1; ; tried += 1) {
       try {
-        const { results, outbox } = await this.#deps.store.submit(batch);
-        void this.#underWay.track(this.#deps.publisher.send(outbox));
+        const { results, outbox } = await store.submit(batch);
+        await failpoints.at('after_submit_commit');
+        void this.#underWay.track(publisher.send(outbox));
         return results;
       } catch (error) {
         mayBeStored ||= isDeadmanError(error, 'unknown-outcome');

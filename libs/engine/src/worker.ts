@@ -3,6 +3,7 @@ import type {
   Belief,
   Clock,
   EngineEvents,
+  Failpoints,
   HandlerJob,
   HandlerLog,
   Ids,
@@ -22,13 +23,14 @@ import type { AttemptOutcomeEvent } from './attempt-runner.js';
 import { Claimer } from './claimer.js';
 import { FinishRate } from './finish-rate.js';
 import type { HandlerRegistry } from './handler-registry.js';
-import { Heartbeat } from './heartbeat.js';
-import { runLoop } from './loop.js';
+import type { Heart, HeartWord } from './heart.js';
+import { LocalHeart } from './local-heart.js';
 import { ProgressWriter } from './progress-writer.js';
 import type { Publisher } from './publisher.js';
+import { RunGuard } from './run-guard.js';
 import { RunLedger } from './run-ledger.js';
 import { RunPool } from './run-pool.js';
-import { Run } from './run.js';
+import { Run, runKey } from './run.js';
 import { Settler } from './settler.js';
 import { TicketQueue } from './ticket-queue.js';
 import { UnderWay } from './under-way.js';
@@ -46,6 +48,10 @@ export interface WorkerDeps {
   readonly events: EngineEvents;
   /** Makes the log that a handler writes to. */
   readonly handlerLog: (job: HandlerJob) => HandlerLog;
+  /** Makes what keeps the runs of this worker alive. Default: a `LocalHeart`, which a handler that blocks the thread stops. */
+  readonly makeHeart?: (worker: WorkerRecord) => Heart;
+  /** Default: none. */
+  readonly failpoints?: Failpoints;
 }
 
 /** Times in milliseconds. Values of protocol rules stand in `protocol.md` §13. */
@@ -91,8 +97,6 @@ export const WORKER_DEFAULTS: WorkerOptions = {
 
 /** A handler that was told to stop for a timeout or a lost lease has this long; then its slot goes to another. Milliseconds. */
 const SHORT_GRACE_MS = 1_000;
-/** Longest pause between two beats until the first one was written, since nothing is claimed before. Milliseconds. */
-const FIRST_BEAT_EVERY_MS = 1_000;
 
 /**
  * Takes jobs, runs them and hands in what became of them. Composed of parts that each do one thing: the ticket queue holds
@@ -102,7 +106,9 @@ const FIRST_BEAT_EVERY_MS = 1_000;
 export class Worker {
   readonly #deps: WorkerDeps;
   readonly #options: WorkerOptions;
-  readonly #ledger = new RunLedger();
+  readonly #heart: Heart;
+  readonly #ledger: RunLedger;
+  readonly #guard: RunGuard;
   readonly #tickets: TicketQueue;
   readonly #pool: RunPool;
   readonly #rate: FinishRate;
@@ -110,15 +116,13 @@ export class Worker {
   readonly #progress: ProgressWriter;
   readonly #settler: Settler;
   readonly #claimer: Claimer;
-  readonly #heartbeat: Heartbeat;
   readonly #incarnation: string;
   readonly #stopClaiming = new AbortController();
-  readonly #stopBeating = new AbortController();
   /** Tokens whose orphans are being released. */
   readonly #orphans = new Set<string>();
   readonly #releasing = new UnderWay();
   #claiming: Promise<void> = Promise.resolve();
-  #beating: Promise<void> = Promise.resolve();
+  #onRegistered: () => void = () => {};
   #subscription: Promise<Subscription | null> = Promise.resolve(null);
   #drained: Promise<void> | null = null;
 
@@ -128,6 +132,10 @@ export class Worker {
     const { clock, events, store } = deps;
     const { policy, limits, abortGraceMs } = this.#options;
     this.#incarnation = deps.ids.random();
+    const worker = this.#record();
+    this.#heart = deps.makeHeart?.(worker) ?? new LocalHeart(deps, { ...this.#options, worker });
+    this.#ledger = new RunLedger((news) => this.#heart.tell(news));
+    this.#guard = new RunGuard(this.#ledger, events);
     this.#rate = new FinishRate(clock);
     this.#tickets = new TicketQueue(this.#options.ticketCapacity, events, () => this.#claimer.nudge());
     this.#pool = new RunPool(
@@ -139,9 +147,9 @@ export class Worker {
     this.#settler = new Settler({ ...deps, ledger: this.#ledger, rules: { limits, random: deps.random } });
     this.#runner = new AttemptRunner(
       {
+        ...deps,
         registry: deps.handlers,
-        clock,
-        events,
+        ledger: this.#ledger,
         log: deps.handlerLog,
         progress: (run, value) => this.#progress.record(run, value),
       },
@@ -152,19 +160,9 @@ export class Worker {
         'lease-lost': SHORT_GRACE_MS,
       },
     );
-    const worker = this.#record();
     this.#claimer = new Claimer(
       { ...deps, ledger: this.#ledger, tickets: this.#tickets, pool: this.#pool, rate: this.#rate },
       { ...this.#options, worker, ttlMs: policy.ttlMs, quarantineFrom: limits.quarantineFrom },
-    );
-    this.#heartbeat = new Heartbeat(
-      { ...deps, ledger: this.#ledger },
-      { ...this.#options, worker },
-      {
-        onOrphans: (orphans) => void this.#releasing.track(this.#releaseOrphans(orphans)),
-        onQuarantineWaiting: () => this.#claimer.makeRoomForQuarantine(),
-        onQuarantineClear: () => this.#claimer.stopMakingRoom(),
-      },
     );
   }
 
@@ -187,9 +185,8 @@ export class Worker {
    */
   async start(): Promise<void> {
     if (this.#drained !== null) return;
-    const isRegistered = new Promise<void>((resolve) => {
-      this.#beating = this.#beatUntilStopped(resolve);
-    });
+    const isRegistered = new Promise<void>((resolve) => (this.#onRegistered = resolve));
+    this.#heart.start((word) => this.#hear(word));
     this.#claiming = this.#claimOnce(isRegistered);
     const subscription = this.#deps.transport.consumeReady(this.#options.queues, this.#tickets);
     this.#subscription = subscription.catch(() => null);
@@ -199,10 +196,8 @@ export class Worker {
   /** A cancel was asked for these jobs: those that run here are told at once instead of with the next beat. */
   cancel(jobIds: readonly string[]): void {
     const wanted = new Set(jobIds);
-    for (const run of this.#ledger.runs()) {
-      if (wanted.has(run.job.id)) run.abort('cancelled');
-    }
-    this.#handBack('not-started', (run) => run.abortedBy !== null);
+    const runs = this.#ledger.runs().filter(({ job }) => wanted.has(job.id));
+    this.#cancelRuns(runs.map(({ key }) => key));
   }
 
   /**
@@ -233,8 +228,7 @@ export class Worker {
       abortGraceMs,
       hurry,
     );
-    this.#stopBeating.abort();
-    await this.#bounded(this.#beating, abortGraceMs, hurry);
+    await this.#bounded(this.#heart.stop(), abortGraceMs, hurry);
     await this.#deps.registry.retire(this.#incarnation).catch((error: unknown) => this.#report('retire', error));
   }
 
@@ -249,7 +243,7 @@ export class Worker {
 
   /** A claim whose reply was lost shows as an orphan with the next beat, and there may be none before the exit. */
   async #releaseLastOrphans(): Promise<void> {
-    await this.#heartbeat.beat();
+    await this.#heart.beat();
     await this.#releasing.settled();
   }
 
@@ -271,23 +265,31 @@ export class Worker {
     this.#handBack('shutdown');
   }
 
-  /** Counts from the start of a beat to that of the next: a store that lets a beat wait does not thin them out. */
-  #beatUntilStopped(onRegistered: () => void): Promise<void> {
-    const { clock, random, events } = this.#deps;
-    const { beatMs } = this.#options.policy;
-    let periodMs = Math.min(beatMs, FIRST_BEAT_EVERY_MS);
-    let nextAtMs = 0;
-    const turn = async (): Promise<void> => {
-      const beganAtMs = clock.monotonicMs();
-      if (await this.#heartbeat.beat()) {
-        periodMs = beatMs;
-        onRegistered();
-      }
-      nextAtMs = beganAtMs + periodMs;
-      this.#handBack('not-started', (run) => !this.#mayStart(run));
-    };
-    const everyMs = (): number => Math.max(0, nextAtMs - clock.monotonicMs());
-    return runLoop({ name: 'heartbeat', everyMs, turn, clock, random, events, signal: this.#stopBeating.signal });
+  #hear(word: HeartWord): void {
+    switch (word.kind) {
+      case 'beaten':
+        return this.#onBeaten(word.isRegistered);
+      case 'run-lost':
+        return this.#guard.lose(word);
+      case 'cancel-asked':
+        return this.#cancelRuns(word.keys);
+      case 'orphans-found':
+        return void this.#releasing.track(this.#releaseOrphans(word.orphans));
+      case 'quarantine-waits':
+        return this.#claimer.makeRoomForQuarantine();
+      case 'quarantine-clear':
+        return this.#claimer.stopMakingRoom();
+    }
+  }
+
+  #onBeaten(isRegistered: boolean): void {
+    if (isRegistered) this.#onRegistered();
+    this.#handBack('not-started', (run) => !this.#mayStart(run));
+  }
+
+  #cancelRuns(keys: readonly string[]): void {
+    this.#guard.cancel(keys);
+    this.#handBack('not-started', (run) => run.abortedBy !== null);
   }
 
   /** One run from its slot to its outcome. The slot is free as soon as the handler is done; the outcome is written behind it. */
@@ -331,11 +333,17 @@ export class Worker {
     }
   }
 
-  /** Resolves when they are released, so that the next beat does not take them for orphans once more. */
+  /**
+   * Resolves when they are released, so that the next beat does not take them for orphans once more. Whether they are
+   * orphans is judged by what was held before the store is asked: a claim whose reply is out may still bring them, and
+   * what is settled meanwhile was none.
+   */
   async #releaseOrphansOf(token: string): Promise<void> {
     const { store, clock, events } = this.#deps;
+    if (this.#ledger.isClaiming(token)) return;
+    const held = new Set(this.#ledger.runs().map(({ key }) => key));
     const claimed = await store.findClaimed(token);
-    const orphans = claimed.filter(({ id }) => this.#ledger.find({ jobId: id, token }) === undefined);
+    const orphans = claimed.filter(({ id }) => !held.has(runKey({ jobId: id, token })));
     await Promise.all(
       orphans.map((job) => {
         events.emit({ kind: 'orphan-released', jobId: job.id, attempt: job.attempt });

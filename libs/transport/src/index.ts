@@ -1,2 +1,12 @@
+export type { KafkaTransportDeps } from './kafka/kafka-deps.js';
+export type { KafkaLog } from './kafka/kafka-log.js';
+export { KAFKA_TIMINGS } from './kafka/kafka-options.js';
+export type { KafkaConnection, KafkaTimings, KafkaTransportOptions } from './kafka/kafka-options.js';
+export type { KafkaTransportEvent, KafkaTransportListener } from './kafka/kafka-transport-listener.js';
+export { KafkaTransport } from './kafka/kafka-transport.js';
+export type { ConsumerStatus } from './kafka/topic-consumer.js';
+export { TopicNames } from './kafka/topic-names.js';
+export { MALFORMED_REASONS } from './kafka/ticket-codec.js';
+export type { MalformedReason } from './kafka/ticket-codec.js';
 export { MemoryTransport } from './memory/memory-transport.js';
 export type { MemoryTransportOptions, TransportFaults } from './memory/memory-transport.js';

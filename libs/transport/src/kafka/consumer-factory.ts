@@ -1,5 +1,7 @@
 import type { logCreator } from 'kafkajs';
 import type { KafkaTransportDeps } from './kafka-deps.js';
+import { ConsumerSession } from './consumer-session.js';
+import { KafkaClient } from './kafka-client.js';
 import { KafkaLogFilter, SILENT_LOG } from './kafka-log.js';
 import type { ResolvedOptions } from './kafka-options.js';
 import { SILENT_LISTENER } from './kafka-transport-listener.js';
@@ -7,6 +9,7 @@ import type { KafkaTransportListener } from './kafka-transport-listener.js';
 import { MalformedCounter } from './malformed-counter.js';
 import type { MessageReceiver } from './message-receiver.js';
 import { TopicConsumer } from './topic-consumer.js';
+import type { Session } from './topic-consumer.js';
 import { TopicKeeper } from './topic-keeper.js';
 import { TopicNames } from './topic-names.js';
 
@@ -36,10 +39,18 @@ export class ConsumerFactory {
   /** Begins to consume a topic. */
   create({ topic, receiver }: { topic: string; receiver: MessageReceiver }): TopicConsumer {
     const { clock, random, onFatal = rethrow } = this.#deps;
-    const { listener, logCreator, keeper, names } = this;
-    const groupId = names.groupOf(topic);
-    return new TopicConsumer(
-      { topic, groupId, receiver, keeper, clock, random, listener, logCreator, onFatal },
+    const { listener, keeper } = this;
+    const ensureTopic = (): Promise<void> => keeper.ensure([topic]);
+    const openSession = (): Session => this.#openSession(topic, receiver);
+    return new TopicConsumer({ topic, ensureTopic, openSession, clock, random, listener, onFatal }, this.#options);
+  }
+
+  #openSession(topic: string, receiver: MessageReceiver): Session {
+    const { clock } = this.#deps;
+    const { listener, logCreator, names } = this;
+    const client = new KafkaClient(this.#options.connection, this.#options.timings, logCreator);
+    return new ConsumerSession(
+      { topic, groupId: names.groupOf(topic), client, receiver, clock, listener },
       this.#options,
     );
   }

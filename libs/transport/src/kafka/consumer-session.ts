@@ -5,6 +5,7 @@ import type { ResolvedOptions } from './kafka-options.js';
 import type { KafkaTransportListener } from './kafka-transport-listener.js';
 import type { Delivery, MessageReceiver } from './message-receiver.js';
 import { OffsetLedger } from './offset-ledger.js';
+import type { Session } from './topic-consumer.js';
 import { bounded } from './within.js';
 
 /** Bytes of one partition in one fetch: some thousand ids. What a full receiver refuses is fetched again, so it is not much. */
@@ -37,7 +38,7 @@ type CommitOffsets = (offsets: Offsets) => Promise<void>;
  * - its own `commitOffsets` repeats a refused commit, by then with the next generation's name on the old generation's
  *   offsets (#1046), so that commits go through the batch's function, which tries once.
  */
-export class ConsumerSession {
+export class ConsumerSession implements Session {
   readonly #deps: ConsumerSessionDeps;
   readonly #options: ResolvedOptions;
   readonly #ledger: OffsetLedger;

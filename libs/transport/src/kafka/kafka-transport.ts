@@ -38,6 +38,15 @@ export class KafkaTransport extends Transport {
     return [...this.#consumers].map((consumer) => consumer.status);
   }
 
+  /**
+   * Creates the topics of these queues and of deaths, where they are missing. Nobody has to: sending and consuming see to
+   * it by themselves. Throws `configuration-invalid` for a topic with too few partitions, and when no broker answers.
+   */
+  async ensureTopics(queues: readonly string[]): Promise<void> {
+    const { names, keeper } = this.#factory;
+    await keeper.ensure([...new Set(queues.map((queue) => names.ready(queue))), names.dead]);
+  }
+
   override publish(entries: readonly OutboxEntry[]): Promise<readonly string[]> {
     return this.#sender.send(entries);
   }

@@ -194,10 +194,11 @@ class NaiveLedger {
     for (const partition of this.owned) {
       const mine = this.messages.filter((m) => m.generation === this.generation && m.partition === partition);
       if (mine.length === 0) continue;
-      const first = mine.find((m) => m.undone.size > 0 && m.sinceMs > nowMs - HOLD_MS);
-      const free = first === undefined ? mine.at(-1)!.offset + 1 : first.offset;
+      const firstHeld = mine.findIndex((m) => m.undone.size > 0 && m.sinceMs > nowMs - HOLD_MS);
+      const free = firstHeld === -1 ? mine : mine.slice(0, firstHeld);
+      const reachedNow = free.length === 0 ? mine[0]!.offset : free.at(-1)!.offset + 1;
       // What once was given free stays free: time only passes, but the model is asked at any of its points.
-      const reached = Math.max(free, this.reached.get(partition) ?? 0);
+      const reached = Math.max(reachedNow, this.reached.get(partition) ?? 0);
       this.reached.set(partition, reached);
       if (reached > (this.committed.get(partition) ?? mine[0]!.offset)) planned[partition] = reached;
     }

@@ -1,27 +1,33 @@
 import { isDeadmanError, retryDelayMs } from '@deadman/domain';
 import type { Clock, ExponentialBackoff, Random, Subscription } from '@deadman/domain';
-import type { logCreator } from 'kafkajs';
-import { ConsumerSession } from './consumer-session.js';
-import { KafkaClient } from './kafka-client.js';
 import { isUnreachable } from './kafka-errors.js';
 import type { ResolvedOptions } from './kafka-options.js';
 import type { KafkaTransportListener } from './kafka-transport-listener.js';
-import type { MessageReceiver } from './message-receiver.js';
-import type { TopicKeeper } from './topic-keeper.js';
 import { bounded } from './within.js';
 
 /** How often a session is asked when it was last heard of. Milliseconds. */
 const WATCH_EVERY_MS = 1_000;
 
+/** One life of a consumer; `ConsumerSession` is one. */
+export interface Session extends Subscription {
+  readonly isJoined: boolean;
+  /** Since when nothing was heard of it. Milliseconds of the clock. */
+  readonly silentSinceMs: number;
+  /** Resolves with the reason when it ends by itself. */
+  readonly ended: Promise<unknown>;
+  start(): void;
+  /** Ends it at once, without a farewell. */
+  abandon(): void;
+}
+
 export interface TopicConsumerDeps {
   readonly topic: string;
-  readonly groupId: string;
-  readonly receiver: MessageReceiver;
-  readonly keeper: TopicKeeper;
+  /** Sees to it that the topic exists. Throws when it cannot. */
+  readonly ensureTopic: () => Promise<void>;
+  readonly openSession: () => Session;
   readonly clock: Clock;
   readonly random: Random;
   readonly listener: KafkaTransportListener;
-  readonly logCreator: logCreator;
   /** Nothing that this process tries helps; it should end with a code other than 0. Called once. */
   readonly onFatal: (error: unknown) => void;
 }
@@ -51,7 +57,7 @@ export class TopicConsumer implements Subscription {
   readonly #options: ResolvedOptions;
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>;
-  #session: ConsumerSession | null = null;
+  #session: Session | null = null;
   #state: ConsumerStatus['state'] = 'joining';
   #failures = 0;
   #losses = 0;
@@ -99,15 +105,14 @@ export class TopicConsumer implements Subscription {
 
   /** Null when it was stopped. A paused session is not made anew: what it would be for is only to commit. */
   async #runSession(): Promise<Loss | null> {
-    const { keeper, topic } = this.#deps;
     try {
-      await keeper.ensure([topic]);
+      await this.#deps.ensureTopic();
     } catch (error) {
       return { reason: isUnreachable(error) ? 'unreachable' : 'crashed', error };
     }
     if (this.#stopping.signal.aborted) return null;
     this.#state = 'joining';
-    const session = this.#createSession();
+    const session = this.#deps.openSession();
     this.#session = session;
     session.start();
     const loss = await this.#watch(session);
@@ -115,13 +120,7 @@ export class TopicConsumer implements Subscription {
     return loss;
   }
 
-  #createSession(): ConsumerSession {
-    const { topic, groupId, receiver, clock, listener, logCreator } = this.#deps;
-    const client = new KafkaClient(this.#options.connection, this.#options.timings, logCreator);
-    return new ConsumerSession({ topic, groupId, client, receiver, clock, listener }, this.#options);
-  }
-
-  async #watch(session: ConsumerSession): Promise<Loss | null> {
+  async #watch(session: Session): Promise<Loss | null> {
     const { clock } = this.#deps;
     const { signal } = this.#stopping;
     const over = new AbortController();

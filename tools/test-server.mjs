@@ -1,5 +1,5 @@
-/** The one PostgreSQL of a test run. */
-import { existsSync, readdirSync } from 'node:fs';
+/** The servers of a test run. */
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from './workspace.mjs';
@@ -7,6 +7,7 @@ import { ROOT } from './workspace.mjs';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 const RUNS = join(ROOT, '.deadman', 'test', 'runs');
+const STACKS = join(ROOT, '.deadman', 'test', 'stacks');
 
 /**
  * Starts the run's server, unless DEADMAN_TEST_DATABASE_URL names one, and hands its URL to `use`. The server and its
@@ -18,7 +19,7 @@ export async function withTestServer(use) {
   const { startEmbeddedPostgres } = await import('../libs/embedded-postgres/dist/index.js');
   const start = (run) =>
     startEmbeddedPostgres({ dataDir: join(RUNS, run), durable: false, settings: { max_connections: '400' } });
-  for (const run of abandonedRuns()) await (await start(run)).destroy();
+  for (const run of abandoned(RUNS)) await (await start(run)).destroy();
   const server = await start(String(process.pid));
   const giveUp = (signal) => void server.destroy().then(() => process.exit(128 + constants.signals[signal]));
   for (const signal of SIGNALS) process.once(signal, giveUp);
@@ -30,8 +31,31 @@ export async function withTestServer(use) {
   }
 }
 
-function abandonedRuns() {
-  return existsSync(RUNS) ? readdirSync(RUNS).filter((pid) => !isAlive(Number(pid))) : [];
+/**
+ * Starts the run's Redis and Kafka, installing them where that can be done, and hands what tests are told of them to
+ * `use`. Suites that kill or wipe a server start one of their own. Servers of earlier runs that were killed go first.
+ */
+export async function withTestStack(use) {
+  const { Stack } = await import('../libs/stack/dist/index.js');
+  const of = (run) => new Stack({ dataDir: join(STACKS, run), log: (line) => process.stdout.write(`${line}\n`) });
+  for (const run of abandoned(STACKS)) await remove(of(run), run);
+  const run = String(process.pid);
+  const stack = of(run);
+  try {
+    const [, kafka] = await stack.up(['redis', 'kafka']);
+    return await use({ DEADMAN_TEST_KAFKA_BROKERS: kafka.url });
+  } finally {
+    await remove(stack, run);
+  }
+}
+
+async function remove(stack, run) {
+  for (const service of ['redis', 'kafka']) await stack.wipe(service);
+  rmSync(join(STACKS, run), { recursive: true, force: true });
+}
+
+function abandoned(folder) {
+  return existsSync(folder) ? readdirSync(folder).filter((pid) => !isAlive(Number(pid))) : [];
 }
 
 function isAlive(pid) {

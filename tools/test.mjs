@@ -9,7 +9,7 @@
 import { ensureBuilt } from './build-all.mjs';
 import { ensureInstalled } from './install.mjs';
 import { runTests } from './jest-run.mjs';
-import { withTestServer } from './test-server.mjs';
+import { withTestServer, withTestStack } from './test-server.mjs';
 import { closingLine, forgottenSpecs, tallied } from './verdict.mjs';
 import { ROOT, run } from './workspace.mjs';
 
@@ -74,7 +74,7 @@ async function check(command, args) {
   return { code: await run(command, args) };
 }
 
-/** Once per run. Integration tests read the sources, and need no more of it than the embedded PostgreSQL. */
+/** Once per run. Integration tests read the sources, and need no more of it than what starts their servers. */
 function built() {
   buildResult ??= succeeds(ensureBuilt);
   return buildResult;
@@ -83,9 +83,11 @@ function built() {
 async function withServer(kind) {
   let result = { code: 1 };
   await succeeds(() =>
-    withTestServer(async (url) => {
-      result = await tests(kind, { DEADMAN_TEST_DATABASE_URL: url });
-    }),
+    withTestServer((url) =>
+      withTestStack(async (env) => {
+        result = await tests(kind, { ...env, DEADMAN_TEST_DATABASE_URL: url });
+      }),
+    ),
   );
   return result;
 }

@@ -22,7 +22,7 @@ const SHARED_STACK = fileURLToPath(new URL('../../../../.deadman/test', import.m
 
 /** A broker that tests share: each keeps to topics of its own. */
 export async function sharedBrokers(): Promise<readonly string[]> {
-  const given = process.env['KAFKA_BROKERS'];
+  const given = process.env['DEADMAN_TEST_KAFKA_BROKERS'];
   if (given) return given.split(',');
   const { url } = await new Stack({ dataDir: SHARED_STACK }).start('kafka');
   return [url];

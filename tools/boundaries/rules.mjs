@@ -11,6 +11,7 @@ const EVERY_LIB = [
   'type:observability',
   'type:infra',
   'type:embedded',
+  'type:host',
 ];
 
 export const MAY_IMPORT = {
@@ -22,6 +23,16 @@ export const MAY_IMPORT = {
   'type:observability': ['type:domain', 'type:config'],
   'type:infra': ['type:domain', 'type:config', 'type:observability'],
   'type:embedded': [],
+  // What the services' processes have in common: their start, their end, and what they hang on.
+  'type:host': [
+    'type:domain',
+    'type:engine',
+    'type:sdk',
+    'type:handlers',
+    'type:config',
+    'type:observability',
+    'type:infra',
+  ],
   'type:testing': ['type:domain', 'type:infra', 'type:embedded'],
   'type:chaos': ['type:domain', 'type:engine', 'type:config', 'type:infra', 'type:testing'],
   'type:app': [...EVERY_LIB, 'type:app'],

@@ -9,8 +9,8 @@ import { MemoryTransport } from '@deadman/transport';
 import type { Adapters } from './composition.js';
 import type { StandaloneConfig } from './config.js';
 import type { Database } from './database.js';
-import { CannotStart, EXIT } from './exit-code.js';
-import type { Teardown } from './teardown.js';
+import { CannotStart, EXIT } from '@deadman/service-host';
+import type { Teardown } from '@deadman/service-host';
 
 /** Longest statement of a beat, however long the beat. Milliseconds (`protocol.md` §13: less in the beat). */
 const MAX_BEAT_STATEMENT_MS = 1_000;

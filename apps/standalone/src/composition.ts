@@ -1,6 +1,7 @@
 import type {
   Clock,
   EngineEvents,
+  Failpoints,
   HandlerJob,
   HandlerLog,
   Ids,
@@ -26,6 +27,7 @@ import {
   Worker,
 } from '@deadman/engine';
 import type { HandlerRegistry, RetentionOptions, WorkerOptions } from '@deadman/engine';
+import { ReaperLoops } from '@deadman/service-host';
 import { Roles } from './roles.js';
 
 /** An implementation of every port that keeps or carries something. */
@@ -46,6 +48,7 @@ export interface Surroundings {
   readonly random: Random;
   readonly ids: Ids;
   readonly events: EngineEvents;
+  readonly failpoints: Failpoints;
 }
 
 /** What the API hands requests to. */
@@ -86,19 +89,23 @@ export function makeRoles(
 ): Roles {
   const { name, handlers, handlerLog, queues, worker, policy, limits, reaper, retention } = settings;
   const deps = { ...adapters, ...surroundings, publisher, rules: { limits, random: surroundings.random } };
-  return new Roles(
+  const reaping = new ReaperLoops(
     {
       ...deps,
-      worker: new Worker(
-        { ...deps, registry: adapters.beats, handlers, handlerLog },
-        { name, queues, policy, limits, ...worker },
-      ),
       reaper: new Reaper(deps, { name, policy }),
       promoter: new Promoter(deps),
       relay: new Relay(deps, { olderThanMs: reaper.relayAgeMs }),
       retention: new Retention(deps, retention),
-      recorder: new DeadLetterRecorder(deps),
     },
     { scanMs: reaper.scanMs, sampleGauges: settings.sampleGauges },
   );
+  return new Roles({
+    ...deps,
+    worker: new Worker(
+      { ...deps, registry: adapters.beats, handlers, handlerLog },
+      { name, queues, policy, limits, ...worker },
+    ),
+    reaping,
+    recorder: new DeadLetterRecorder(deps),
+  });
 }

@@ -1,6 +1,7 @@
 import {
   defineConfig,
   DIFFERENT_PORTS,
+  failpointSlice,
   httpSlice,
   leaseSlice,
   limitsSlice,
@@ -29,6 +30,7 @@ export const standaloneConfig = defineConfig(
     retention: retentionSlice,
     logging: loggingSlice,
     process: processSlice,
+    failpoints: failpointSlice,
   },
   [DIFFERENT_PORTS],
 );

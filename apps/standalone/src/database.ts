@@ -1,6 +1,6 @@
 import { EmbeddedPostgresError, startEmbeddedPostgres } from '@deadman/embedded-postgres';
 import { join } from 'node:path';
-import { CannotStart, EXIT } from './exit-code.js';
+import { CannotStart, EXIT } from '@deadman/service-host';
 
 /** Where the jobs are kept. */
 export interface Database {

@@ -6,10 +6,9 @@ import type { Logger, ServiceInfo } from '@deadman/observability';
 import { makeIntake, makeRoles } from './composition.js';
 import type { Adapters, Intake, RoleSettings, Surroundings } from './composition.js';
 import type { StandaloneConfig } from './config.js';
-import { sampleGauges } from './gauges.js';
-import { registerHandlers } from './handlers.js';
+import { registerHandlers, sampleGauges } from '@deadman/service-host';
+import type { Vitals } from '@deadman/service-host';
 import type { Roles } from './roles.js';
-import type { Watching } from './watching.js';
 
 export interface EngineDeps {
   readonly config: StandaloneConfig;
@@ -18,7 +17,7 @@ export interface EngineDeps {
   readonly loaded: readonly HandlerExport[];
   readonly adapters: Adapters;
   readonly surroundings: Surroundings;
-  readonly watching: Watching;
+  readonly vitals: Vitals;
 }
 
 /**
@@ -43,11 +42,11 @@ export class Engine {
 
   /** Registers all handlers, those among `provided` too, and starts every role. Throws CannotStart for a bad handler. */
   async start(provided: () => readonly object[]): Promise<void> {
-    const { loaded, adapters, surroundings, watching } = this.#deps;
+    const { loaded, adapters, surroundings, vitals } = this.#deps;
     const handlers = await registerHandlers(loaded, provided);
     this.#types = handlers.types();
     const roles = makeRoles(adapters, surroundings, this.intake, this.#settings(handlers));
-    measureSlots(watching.registry, () => roles.slots);
+    measureSlots(vitals.registry, () => roles.slots);
     this.#roles = roles;
     await roles.start();
   }
@@ -64,7 +63,7 @@ export class Engine {
   }
 
   #settings(handlers: HandlerRegistry): RoleSettings {
-    const { config, info, logger, adapters, watching } = this.#deps;
+    const { config, info, logger, adapters, vitals } = this.#deps;
     const { ttlMs, ...times } = config.leases;
     const { queues } = config.queues;
     return {
@@ -77,7 +76,7 @@ export class Engine {
       limits: config.limits,
       reaper: config.reaper,
       retention: config.retention,
-      sampleGauges: () => sampleGauges(adapters.store, watching.metrics, queues),
+      sampleGauges: () => sampleGauges(adapters.store, vitals.metrics, queues),
     };
   }
 }

@@ -6,8 +6,8 @@ import type {
 } from '@nestjs/common';
 import type { DiscoveryService } from '@nestjs/core';
 import type { Engine } from './engine.js';
-import { providedInstances } from './provided-instances.js';
-import type { Teardown } from './teardown.js';
+import { providedInstances } from '@deadman/service-host';
+import type { Teardown } from '@deadman/service-host';
 
 export interface LifecycleDeps {
   readonly engine: Engine;

@@ -1,5 +1,5 @@
 import { SystemClock, SystemIds, SystemRandom } from '@deadman/config';
-import { DEFAULT_LIMITS, leasePolicy } from '@deadman/domain';
+import { DEFAULT_LIMITS, leasePolicy, NO_FAILPOINTS } from '@deadman/domain';
 import { HandlerRegistry } from '@deadman/engine';
 import { completeHandlers } from '@deadman/handlers';
 import { MemoryLeaseStore, MemoryWakeUpSet } from '@deadman/leases';
@@ -24,7 +24,7 @@ let roles: Roles;
 beforeEach(async () => {
   events = new RecordingEvents();
   adapters = memoryAdapters();
-  const surroundings = { clock, ids, random: new SystemRandom(), events };
+  const surroundings = { clock, ids, random: new SystemRandom(), events, failpoints: NO_FAILPOINTS };
   intake = makeIntake(adapters, surroundings, DEFAULT_LIMITS);
   const handlers = new HandlerRegistry();
   for (const { value } of completeHandlers([], [])) handlers.register(value);

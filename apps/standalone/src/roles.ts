@@ -1,41 +1,21 @@
-import type { Clock, EngineEvents, Random, StoreNotices } from '@deadman/domain';
-import { runLoop } from '@deadman/engine';
-import type { DeadLetterRecorder, LoopSpec, Promoter, Reaper, Relay, Retention, Worker } from '@deadman/engine';
+import type { StoreNotices } from '@deadman/domain';
+import type { DeadLetterRecorder, Worker } from '@deadman/engine';
+import type { ReaperLoops } from '@deadman/service-host';
 
 export interface RolesDeps {
   readonly worker: Worker;
-  readonly reaper: Reaper;
-  readonly promoter: Promoter;
-  readonly relay: Relay;
-  readonly retention: Retention;
+  readonly reaping: ReaperLoops;
   readonly recorder: DeadLetterRecorder;
   readonly notices: StoreNotices;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly events: EngineEvents;
-}
-
-/** Pauses between the turns of the loops that are in no hurry. Milliseconds; guesses. */
-const EVERY_MS = { relay: 1_000, retention: 60_000, gauges: 10_000 };
-
-export interface RolesOptions {
-  /** Time between two scans for dead workers, and between two for due jobs. Milliseconds. */
-  readonly scanMs: number;
-  /** Samples, for the metrics, what only the store knows. */
-  readonly sampleGauges: () => Promise<void>;
 }
 
 /** Everything that works without being asked: the worker, the loops of the reaper, and the recorder of dead letters. */
 export class Roles {
   readonly #deps: RolesDeps;
-  readonly #options: RolesOptions;
-  readonly #ending = new AbortController();
-  #loops: readonly Promise<void>[] = [];
   #listening: { unsubscribe(): Promise<void> } | null = null;
 
-  constructor(deps: RolesDeps, options: RolesOptions) {
+  constructor(deps: RolesDeps) {
     this.#deps = deps;
-    this.#options = options;
   }
 
   /** The worker's slots for handlers. */
@@ -46,9 +26,9 @@ export class Roles {
 
   /** Throws what subscribing to the transport throws. */
   async start(): Promise<void> {
-    const { recorder, worker } = this.#deps;
+    const { recorder, reaping, worker } = this.#deps;
     await recorder.start();
-    this.#loops = this.#specs().map((spec) => runLoop({ ...this.#deps, ...spec, signal: this.#ending.signal }));
+    await reaping.start();
     await this.#listen();
     await worker.start();
   }
@@ -60,31 +40,16 @@ export class Roles {
 
   /** Ends the loops after the turn that is under way. What they leave is in the store. */
   async stop(): Promise<void> {
-    this.#ending.abort();
     await this.#listening?.unsubscribe();
-    await Promise.all(this.#loops);
+    await this.#deps.reaping.stop();
     await this.#deps.recorder.stop();
   }
 
-  #specs(): readonly Pick<LoopSpec, 'name' | 'everyMs' | 'turn'>[] {
-    const { reaper, promoter, relay, retention } = this.#deps;
-    const { scanMs, sampleGauges } = this.#options;
-    return [
-      { name: 'reaper', everyMs: scanMs, turn: () => reaper.turn() },
-      { name: 'promoter', everyMs: scanMs, turn: () => promoter.turn() },
-      { name: 'wake-up', everyMs: 0, turn: (signal) => promoter.wakeTurn(signal) },
-      { name: 'relay', everyMs: EVERY_MS.relay, turn: () => relay.turn() },
-      { name: 'retention', everyMs: EVERY_MS.retention, turn: () => retention.turn() },
-      { name: 'gauges', everyMs: EVERY_MS.gauges, turn: sampleGauges },
-    ];
-  }
-
-  /** A notice only hurries what happens anyway: a beat tells of a cancel, and a scan of what is due. */
+  /** A notice only hurries what happens anyway: a beat tells of a cancel, too. */
   async #listen(): Promise<void> {
-    const { notices, worker, promoter } = this.#deps;
+    const { notices, worker } = this.#deps;
     this.#listening = await notices.subscribe((notice) => {
       if (notice.kind === 'cancel') worker.cancel(notice.jobIds);
-      else promoter.nudge();
     });
   }
 }

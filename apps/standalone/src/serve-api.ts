@@ -1,26 +1,24 @@
-import { createApiApp } from '@deadman/api';
+import { createApiApp, measureHttp } from '@deadman/api';
 import type { ApiParts } from '@deadman/api';
 import type { HandlerExport } from '@deadman/handlers';
 import { frameworkLog, HttpMetrics } from '@deadman/observability';
+import { cannotListen } from '@deadman/service-host';
+import type { ServiceContext, Vitals } from '@deadman/service-host';
 import type { DynamicModule } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { AddressInfo } from 'node:net';
 import type { Adapters, Surroundings } from './composition.js';
 import type { StandaloneConfig } from './config.js';
 import type { Engine } from './engine.js';
-import { cannotListen } from './free-port.js';
-import { measureHttp } from './http-metrics.js';
 import { Lifecycle } from './lifecycle.js';
 import { LiveWorkers } from './live-workers.js';
 import { StandaloneModule } from './standalone.module.js';
-import type { StandaloneDeps } from './standalone.js';
-import type { Watching } from './watching.js';
 
-export interface ServeDeps extends StandaloneDeps {
+export interface ServeDeps extends ServiceContext<StandaloneConfig> {
   readonly loaded: readonly HandlerExport[];
   readonly adapters: Adapters;
   readonly surroundings: Surroundings;
-  readonly watching: Watching;
+  readonly vitals: Vitals;
   readonly engine: Engine;
 }
 
@@ -32,9 +30,9 @@ export interface ServedApi {
 
 /** Starts the engine in the life of a Nest app, and listens. */
 export async function serveApi(deps: ServeDeps): Promise<ServedApi> {
-  const { config, info, logger, watching } = deps;
+  const { config, info, logger, vitals } = deps;
   const app = await createApiApp(moduleOf(deps), { version: info.version, logger: frameworkLog(logger) });
-  measureHttp(app, new HttpMetrics(watching.registry));
+  measureHttp(app, new HttpMetrics(vitals.registry));
   const { host, port } = config.http;
   try {
     await app.listen({ host, port });
@@ -46,12 +44,12 @@ export async function serveApi(deps: ServeDeps): Promise<ServedApi> {
 }
 
 function moduleOf({ loaded, adapters, surroundings, engine, config, ...deps }: ServeDeps): DynamicModule {
-  const { hurry, teardown, watching } = deps;
+  const { hurry, teardown, vitals } = deps;
   return StandaloneModule.forRoot({
     api: apiParts(adapters, surroundings, engine, config),
     teamModules: loaded.filter(({ kind }) => kind === 'module').map(({ value }) => value as DynamicModule),
     lifecycle: (discovery) =>
-      new Lifecycle({ engine, discovery, hurry, teardown, setDraining: () => watching.health.drain() }),
+      new Lifecycle({ engine, discovery, hurry, teardown, setDraining: () => vitals.health.drain() }),
   });
 }
 

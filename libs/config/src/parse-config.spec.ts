@@ -64,7 +64,7 @@ describe('parseConfig: defaults', () => {
       management: { host: '127.0.0.1', port: 8_081 },
       database: { url: null, poolSize: 10, statementTimeoutMs: 5_000, connectTimeoutMs: 5_000 },
       redis: { url: null },
-      kafka: { brokers: null },
+      kafka: { brokers: null, partitions: 12 },
       queues: { queues: ['default'] },
       worker: { slots: 16, handlers: null, drainMs: 25_000, abortGraceMs: 5_000 },
       lease: { ttlMs: 30_000, timeoutSlackMs: 5_000, cancelGraceMs: 30_000 },

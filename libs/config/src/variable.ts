@@ -95,6 +95,13 @@ export function secretUrl<Default extends Fallback<string>>(
   return variable({ ...about, secret: true }, allowed, schema, String);
 }
 
+/** A value of its own kind, empty unless it is set. */
+export function parsed<Item>(
+  about: About<readonly Item[]> & { readonly allowed: string; readonly schema: z.ZodType<readonly Item[], string> },
+): Variable<readonly Item[]> {
+  return variable<readonly Item[], readonly Item[]>(about, about.allowed, about.schema, (items) => items.join(','));
+}
+
 function variable<Value, Default extends Fallback<Value>>(
   about: About<Default>,
   allowed: string,

@@ -1,5 +1,6 @@
 import type { Slice } from '../define-config.js';
 import { databaseSlice } from './database-slice.js';
+import { failpointSlice } from './failpoint-slice.js';
 import { httpSlice } from './http-slice.js';
 import { kafkaSlice } from './kafka-slice.js';
 import { leaseSlice } from './lease-slice.js';
@@ -28,4 +29,5 @@ export const SHARED_SLICES: readonly Slice[] = [
   retentionSlice,
   loggingSlice,
   processSlice,
+  failpointSlice,
 ];

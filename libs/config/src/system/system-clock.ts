@@ -18,8 +18,10 @@ export class SystemClock extends Clock {
     this.#keepsProcessAlive = keepsProcessAlive;
   }
 
+  /** The same in every thread of this process: `performance.now` counts from the start of its thread. */
   override monotonicMs(): number {
-    return performance.now();
+    const [seconds, nanoseconds] = process.hrtime();
+    return seconds * 1_000 + nanoseconds / 1e6;
   }
 
   override now(): Date {

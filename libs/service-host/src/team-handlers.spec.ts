@@ -1,6 +1,6 @@
 import { defineJob } from '@deadman/sdk';
 import { describe, expect, it } from '@jest/globals';
-import { loadTeamHandlers, registerHandlers } from './handlers.js';
+import { loadTeamHandlers, registerHandlers } from './team-handlers.js';
 
 const loaded = (type: string) =>
   ({ kind: 'handler', value: defineJob({ type, run: () => null }), place: 'team.js, export job' }) as const;

@@ -1,0 +1,71 @@
+import type { FailpointOrder } from '@deadman/config';
+import { DeadmanError, Failpoints, NO_FAILPOINTS } from '@deadman/domain';
+import type { Clock, Failpoint, Random } from '@deadman/domain';
+import type { Logger } from '@deadman/observability';
+
+export interface FailpointDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Pick<Logger, 'warn'>;
+  /** Ends this process as `kill -9` does, and does not return. A test puts something else in its place. */
+  readonly kill?: () => void;
+}
+
+/** An order and how many of its passages are still to come. */
+interface Armed {
+  readonly order: FailpointOrder;
+  passed: number;
+}
+
+/** The failpoints that were ordered; none costs nothing. */
+export function armFailpoints(orders: readonly FailpointOrder[], deps: FailpointDeps): Failpoints {
+  return orders.length === 0 ? NO_FAILPOINTS : new ArmedFailpoints(orders, deps);
+}
+
+class ArmedFailpoints extends Failpoints {
+  readonly #armed = new Map<Failpoint, Armed>();
+  readonly #deps: FailpointDeps;
+
+  constructor(orders: readonly FailpointOrder[], deps: FailpointDeps) {
+    super();
+    for (const order of orders) this.#armed.set(order.place, { order, passed: 0 });
+    this.#deps = deps;
+    deps.logger.warn(
+      { event: 'failpoints.armed', failpoints: orders },
+      'Failpoints are armed: this process will misbehave',
+    );
+  }
+
+  override at(place: Failpoint): Promise<void> | undefined {
+    const armed = this.#armed.get(place);
+    if (armed === undefined || !this.#isHit(armed)) return undefined;
+    const { action } = armed.order;
+    this.#deps.logger.warn({ event: 'failpoint.hit', failpoint: place, action: action.kind }, 'A failpoint was hit');
+    switch (action.kind) {
+      case 'kill':
+        (this.#deps.kill ?? killSelf)();
+        return undefined;
+      case 'pause':
+        return this.#deps.clock.sleep(action.ms);
+      case 'throw':
+        return Promise.reject(new DeadmanError('unknown-outcome', `The failpoint ${place} throws`));
+    }
+  }
+
+  #isHit(armed: Armed): boolean {
+    const { when } = armed.order;
+    armed.passed += 1;
+    switch (when.kind) {
+      case 'always':
+        return true;
+      case 'nth':
+        return armed.passed === when.nth;
+      case 'chance':
+        return this.#deps.random.next() < when.chance;
+    }
+  }
+}
+
+function killSelf(): void {
+  process.kill(process.pid, 'SIGKILL');
+}

@@ -1,0 +1,45 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { GroupWatch } from './group-watch.js';
+
+const TOPICS = ['jobs.ready', 'jobs.ready.mail'];
+
+describe('GroupWatch', () => {
+  let watch: GroupWatch;
+
+  beforeEach(() => {
+    watch = new GroupWatch(TOPICS);
+  });
+
+  const assigned = (topic: string, ...partitions: number[]): void =>
+    watch.on({ kind: 'partitions-assigned', topic, partitions });
+
+  /** What each check finds wrong, null for nothing. */
+  async function faults(): Promise<Record<string, string | null>> {
+    const { signal } = new AbortController();
+    const entries = watch.checks.map(async ({ name, check }) => {
+      const fault = await check(signal).then(
+        () => null,
+        (error: Error) => error.message,
+      );
+      return [name, fault] as const;
+    });
+    return Object.fromEntries(await Promise.all(entries));
+  }
+
+  it('is content once every group was joined and gave partitions', async () => {
+    assigned('jobs.ready', 1);
+    expect(await faults()).toMatchObject({ joined: 'never joined the group of jobs.ready.mail' });
+    assigned('jobs.ready.mail', 2);
+    expect(await faults()).toEqual({ joined: null, consumer: null });
+  });
+
+  it('is degraded, not unready, while a group rebalances, gives nothing, or is lost', async () => {
+    for (const topic of TOPICS) assigned(topic, 1);
+    watch.on({ kind: 'rebalance-began', topic: 'jobs.ready' });
+    expect(await faults()).toEqual({ joined: null, consumer: 'is not in the group of jobs.ready' });
+    assigned('jobs.ready');
+    expect(await faults()).toEqual({ joined: null, consumer: 'has no partition of jobs.ready' });
+    assigned('jobs.ready', 1, 2);
+    expect(await faults()).toEqual({ joined: null, consumer: null });
+  });
+});

@@ -1,0 +1,50 @@
+import type { HealthCheck } from '@deadman/observability';
+import type { KafkaTransportEvent, KafkaTransportListener } from '@deadman/transport';
+
+/** How the consumers of a service stand in their groups, one group for each topic. */
+export class GroupWatch implements KafkaTransportListener {
+  readonly #topics: readonly string[];
+  readonly #everJoined = new Set<string>();
+  /** Partitions of each topic that is joined now. */
+  readonly #partitions = new Map<string, readonly number[]>();
+
+  constructor(topics: readonly string[]) {
+    this.#topics = topics;
+  }
+
+  get checks(): readonly HealthCheck[] {
+    return [
+      {
+        name: 'joined',
+        critical: true,
+        effect: 'has not taken part yet',
+        check: async () => this.#assertNone('never joined the group of', (topic) => !this.#everJoined.has(topic)),
+      },
+      {
+        name: 'consumer',
+        critical: false,
+        effect: 'wake-ups come late; no job is lost',
+        check: async () => this.#assertConsuming(),
+      },
+    ];
+  }
+
+  on(event: KafkaTransportEvent): void {
+    if (event.kind === 'partitions-assigned') {
+      this.#everJoined.add(event.topic);
+      this.#partitions.set(event.topic, event.partitions);
+    } else if (event.kind === 'rebalance-began' || event.kind === 'consumer-lost') {
+      this.#partitions.delete(event.topic);
+    }
+  }
+
+  #assertConsuming(): void {
+    this.#assertNone('is not in the group of', (topic) => !this.#partitions.has(topic));
+    this.#assertNone('has no partition of', (topic) => this.#partitions.get(topic)?.length === 0);
+  }
+
+  #assertNone(what: string, isSo: (topic: string) => boolean): void {
+    const topics = this.#topics.filter(isSo);
+    if (topics.length > 0) throw new Error(`${what} ${topics.join(', ')}`);
+  }
+}

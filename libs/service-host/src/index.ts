@@ -1,0 +1,18 @@
+export { brokerCheck } from './broker-check.js';
+export { CannotStart, EXIT } from './exit-code.js';
+export type { ExitCode } from './exit-code.js';
+export { assertPortIsFree, cannotListen } from './free-port.js';
+export { sampleGauges } from './gauges.js';
+export { linkKafka } from './kafka-link.js';
+export type { KafkaLink } from './kafka-link.js';
+export { PostgresLink } from './postgres-link.js';
+export { providedInstances } from './provided-instances.js';
+export { ReaperLoops } from './reaper-loops.js';
+export type { ReaperLoopsDeps, ReaperLoopsOptions } from './reaper-loops.js';
+export { RedisLink } from './redis-link.js';
+export { runService } from './run-service.js';
+export type { HostConfig, RunningService, ServiceContext, ServiceSpec } from './service.js';
+export { loadTeamHandlers, registerHandlers } from './team-handlers.js';
+export { Teardown } from './teardown.js';
+export { makeVitals, watch } from './vitals.js';
+export type { Vitals } from './vitals.js';

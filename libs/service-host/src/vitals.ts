@@ -1,0 +1,61 @@
+import type { Clock, EngineEvents } from '@deadman/domain';
+import {
+  createMetricsRegistry,
+  EventLog,
+  EventMetrics,
+  fanOut,
+  HealthRegistry,
+  logHealth,
+  measureHealth,
+  startManagementServer,
+} from '@deadman/observability';
+import type { HealthCheck, Logger, Registry, Role, ServiceInfo } from '@deadman/observability';
+import type { Teardown } from './teardown.js';
+
+/** Everything that listens to the engine and tells people of it. */
+export interface Vitals {
+  readonly events: EngineEvents;
+  readonly metrics: EventMetrics;
+  readonly registry: Registry;
+  readonly health: HealthRegistry;
+}
+
+export interface VitalsDeps {
+  readonly info: ServiceInfo;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** What this process does. */
+  readonly roles: readonly Role[];
+  /** What the worker will have handlers for, as far as it is known: their counters begin at 0. */
+  readonly types?: readonly string[];
+}
+
+export function makeVitals({ info, clock, logger, roles, types = [] }: VitalsDeps): Vitals {
+  const registry = createMetricsRegistry(info);
+  const metrics = new EventMetrics({ registry, clock, roles, types });
+  const health = new HealthRegistry(info, clock);
+  return { events: fanOut(new EventLog(logger), metrics, health), metrics, registry, health };
+}
+
+export interface ManagementDeps {
+  readonly config: { readonly management: { readonly host: string; readonly port: number } };
+  readonly info: ServiceInfo;
+  readonly logger: Logger;
+  readonly teardown: Teardown;
+}
+
+/** Begins to look at what the service depends on, and to answer on the management port, whose number it returns. */
+export async function watch(
+  { health, registry }: Vitals,
+  checks: readonly HealthCheck[],
+  { config, info, logger, teardown }: ManagementDeps,
+): Promise<number> {
+  for (const check of checks) health.add(check);
+  logHealth(health, logger);
+  measureHealth(health, registry);
+  await health.start();
+  teardown.add('health', async () => health.stop());
+  const management = await startManagementServer({ ...config.management, health, metrics: registry, info });
+  teardown.add('management', () => management.close());
+  return management.port;
+}

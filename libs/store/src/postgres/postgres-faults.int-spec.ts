@@ -311,6 +311,80 @@ describe('a row that another transaction holds', () => {
   });
 });
 
+describe('locks', () => {
+  /**
+   * Runs `act` over `jobs` in falling order while another session holds the lowest. Once it waits for that one, the other
+   * session takes the rest: if `act` held any of them already, the two would wait for each other, and one would fail.
+   */
+  async function expectRisingLocks(
+    jobs: readonly { id: string }[],
+    act: (falling: string[]) => Promise<unknown>,
+  ): Promise<void> {
+    const ids = jobs.map(({ id }) => id).toSorted();
+    await beside(LOCK_JOB, [ids[0]], async (other) => {
+      const acting = act(ids.toReversed());
+      await untilSomeoneWaits();
+      await other.query('SELECT id FROM deadman.jobs WHERE id = ANY ($1) ORDER BY id FOR UPDATE', [ids]);
+      await other.query('ROLLBACK');
+      await acting;
+    });
+  }
+
+  it('of a claim are taken in the order of ids', async () => {
+    const { store } = await openStore();
+    await expectRisingLocks(await submitMany(store, 20), async (ids) => {
+      expect(await store.claim(aTicketClaim(ids))).toHaveLength(20);
+    });
+  });
+
+  it('of decisions are taken in the order of ids', async () => {
+    const { store } = await openStore();
+    const jobs = await store.claim(aTicketClaim((await submitMany(store, 20)).map(({ id }) => id)));
+    const byId = new Map(jobs.map((job) => [job.id, job]));
+    await expectRisingLocks(jobs, async (ids) => {
+      const { results } = await store.apply(ids.map((id) => aSuccess(byId.get(id)!)));
+      expect(results.every(({ kind }) => kind === 'applied')).toBe(true);
+    });
+  });
+
+  it('of progress are taken in the order of ids', async () => {
+    const { store } = await openStore();
+    const jobs = await store.claim(aTicketClaim((await submitMany(store, 20)).map(({ id }) => id)));
+    const tokens = new Map(jobs.map((job) => [job.id, job.claim.token]));
+    await expectRisingLocks(jobs, async (ids) => {
+      await store.saveProgress(ids.map((jobId) => ({ jobId, attempt: 1, token: tokens.get(jobId)!, value: '1' })));
+      expect((await jobNow(store, ids[0]!)).progress?.value).toBe('1');
+    });
+  });
+
+  it('of idempotency keys are taken in the order of keys', async () => {
+    const { store } = await openStore();
+    const holder = '018f0000-0000-7000-8000-000000000001';
+    await beside(HOLD_KEY, ['a', holder], async (other) => {
+      const submitting = store.submit(['d', 'c', 'b', 'a'].map((idempotencyKey) => aSubmission({ idempotencyKey })));
+      await untilSomeoneWaits();
+      for (const key of ['b', 'c', 'd']) await other.query(HOLD_KEY, [key, holder]);
+      await other.query('ROLLBACK');
+      expect((await submitting).results.map(({ kind }) => kind)).toEqual(['created', 'created', 'created', 'created']);
+    });
+  });
+
+  it('of outbox rows are taken in the order of ids', async () => {
+    const { store } = await openStore();
+    const ids: string[] = [];
+    for (let row = 0; row < 5; row += 1) ids.push(...(await store.submit([aSubmission()])).outbox.map(({ id }) => id));
+    ids.sort();
+    await beside('SELECT id FROM deadman.outbox WHERE id = $1 FOR UPDATE', [ids[0]], async (other) => {
+      const deleting = store.deleteOutbox(ids.toReversed());
+      await untilSomeoneWaits();
+      await other.query('SELECT id FROM deadman.outbox WHERE id = ANY ($1) ORDER BY id FOR UPDATE', [ids]);
+      await other.query('ROLLBACK');
+      await deleting;
+    });
+    expect(await store.outboxAgeMs()).toBe(0);
+  });
+});
+
 describe('many batches over the same jobs in any order', () => {
   it('never deadlock', async () => {
     const { store } = await openStore({ poolSize: 8, statementTimeoutMs: 30_000 });

@@ -28,6 +28,8 @@ export type HeartNews =
 export type HeartWord =
   /** A beat has ended, and whether it wrote the worker's row. Said after everything else that the beat had to say. */
   | { readonly kind: 'beaten'; readonly isRegistered: boolean }
+  /** A store has vouched for these runs, by a renewal that was sent then (monotonic). */
+  | { readonly kind: 'runs-vouched'; readonly keys: readonly string[]; readonly sentAtMs: number }
   /** Nobody has vouched for the run during a TTL, or the store does not know of it. Never taken back. */
   | { readonly kind: 'run-lost'; readonly key: string; readonly reason: 'stale' | 'unconfirmed' }
   | { readonly kind: 'cancel-asked'; readonly keys: readonly string[] }

@@ -134,6 +134,17 @@ describe('Heartbeat', () => {
       expect(run.isLost).toBe(false);
     });
 
+    it('is told of whenever a store vouches for it, with the time at which that was asked', async () => {
+      const run = aRun();
+      await clock.advance(20_000);
+      areLeasesReachable = false;
+      await heartbeat.beat();
+      expect(said('runs-vouched')).toEqual([{ kind: 'runs-vouched', keys: [run.key], sentAtMs: 20_000 }]);
+      registry.failure = new Error('away');
+      await heartbeat.beat();
+      expect(said('runs-vouched')).toHaveLength(1);
+    });
+
     it('lives as long as the database alone vouches for it', async () => {
       const run = aRun();
       areLeasesReachable = false;
@@ -183,6 +194,7 @@ describe('Heartbeat', () => {
       await beatsDuring(60_000);
       expect(run.isLost).toBe(true);
       expect(said('run-lost')).toHaveLength(1);
+      expect(said('runs-vouched')).toEqual([]);
     });
 
     it('is not revived by the reply to a beat that was sent in time and answered too late', async () => {

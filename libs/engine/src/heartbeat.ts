@@ -106,7 +106,7 @@ export class Heartbeat {
     const { worker, limits, quarantineWaitMs } = this.#options;
     const request = { worker, quarantineFrom: limits.quarantineFrom, quarantineWaitMs };
     const reply = await this.#bounded(this.#deps.registry.beat(request));
-    if (reply !== null) for (const run of runs) this.#vouch(run, sentAtMs);
+    if (reply !== null) this.#vouch(runs, sentAtMs);
     return reply;
   }
 
@@ -117,7 +117,7 @@ export class Heartbeat {
     const renewed = await this.#bounded(this.#deps.leases.renew(leases, this.#options.policy.ttlMs));
     if (renewed === null) return this.#count('error', runs.length);
     const mine = runs.filter((_run, index) => renewed[index] === true);
-    for (const run of mine) this.#vouch(run, sentAtMs);
+    this.#vouch(mine, sentAtMs);
     this.#count('renewed', mine.length);
     this.#count('refused', runs.length - mine.length);
   }
@@ -137,9 +137,12 @@ export class Heartbeat {
   }
 
   /** The age of a renewal counts from when it was sent. One that comes after the run was lost does not revive it. */
-  #vouch(run: Holding, sentAtMs: number): void {
-    if (run.isStale(this.#deps.clock.monotonicMs(), this.#options.policy.ttlMs)) return;
-    run.renewedAtMs = Math.max(run.renewedAtMs, sentAtMs);
+  #vouch(runs: readonly Holding[], sentAtMs: number): void {
+    const { clock, say } = this.#deps;
+    const nowMs = clock.monotonicMs();
+    const vouched = runs.filter((run) => !run.isStale(nowMs, this.#options.policy.ttlMs));
+    for (const run of vouched) run.renewedAtMs = Math.max(run.renewedAtMs, sentAtMs);
+    if (vouched.length > 0) say({ kind: 'runs-vouched', keys: vouched.map(({ key }) => key), sentAtMs });
   }
 
   #reconcile(reply: BeatReply, sight: Sight): void {

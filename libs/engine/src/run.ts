@@ -14,6 +14,7 @@ export type RunPhase = 'queued' | 'running' | 'settling' | 'gone';
 /** One claim of one job, as long as this worker has to do with it. */
 export class Run {
   #isLost = false;
+  #vouchedAtMs: number;
   readonly job: ClaimedJob;
   readonly lease: Lease;
   /** Claims are told apart by token and job: one token covers a whole claim statement. */
@@ -33,6 +34,7 @@ export class Run {
     this.lease = { jobId: job.id, workerId: job.claim.workerId, attempt: job.attempt, token: job.claim.token };
     this.key = runKey(this.lease);
     this.claimedAtMs = claimedAtMs;
+    this.#vouchedAtMs = claimedAtMs;
     this.#tickets = tickets;
   }
 
@@ -65,6 +67,16 @@ export class Run {
     return this.#isLost;
   }
 
+  /** The claim, or a good renewal, was sent then. Monotonic. */
+  vouch(sentAtMs: number): void {
+    this.#vouchedAtMs = Math.max(this.#vouchedAtMs, sentAtMs);
+  }
+
+  /** As far as the worker has heard, nobody has vouched for the run for longer than this. */
+  isStale(nowMs: number, ttlMs: number): boolean {
+    return nowMs - this.#vouchedAtMs > ttlMs;
+  }
+
   /** Cannot be taken back. */
   lose(): void {
     this.#isLost = true;
@@ -80,4 +92,9 @@ export class Run {
 
 export function runKey(claim: { readonly jobId: string; readonly token: string }): string {
   return `${claim.token}/${claim.jobId}`;
+}
+
+/** The same for every attempt of a job and scope. */
+export function idempotencyKey(jobId: string, scope?: string): string {
+  return scope === undefined ? jobId : `${jobId}/${scope}`;
 }

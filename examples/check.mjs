@@ -108,7 +108,7 @@ async function withStandalone({ folder: data, handlers }, use) {
     await ready(`http://127.0.0.1:${managementPort}/health/ready`, ended);
     await use(`http://127.0.0.1:${port}`);
   } catch (error) {
-    throw new Error(`${error.message}\nThe service said:\n${Buffer.concat(said)}`, { cause: error });
+    throw new Error(`${error.message}\nThe service said:\n${Buffer.concat(said).toString()}`, { cause: error });
   } finally {
     child.kill('SIGTERM');
     await ended;

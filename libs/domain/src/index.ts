@@ -3,17 +3,25 @@ export type { ErrorCode } from './errors.js';
 export { ABORT_REASONS, AbortReason, OUTCOME } from './handler.js';
 export type {
   AbortReasonCode,
+  EffectTransaction,
   Handler,
   HandlerContext,
   HandlerJob,
   HandlerLog,
   HandlerOutcome,
+  NewJob,
   ParsedPayload,
+  RunStep,
+  RunTransaction,
+  SqlResult,
+  SqlStatement,
+  StepContext,
 } from './handler.js';
 export { NOW } from './job-event.js';
 export type { Due, JobEvent, JobEventKind, LapseReason, ReleaseReason } from './job-event.js';
 export { DEFAULT_LIMITS, quarantineDelayMs } from './job-limits.js';
 export type { JobLimits } from './job-limits.js';
+export { JOB_RULES, JOB_TYPE } from './job-rules.js';
 export { ATTEMPT_OUTCOMES, isTerminal, JOB_STATES, TERMINAL_STATES } from './job-state.js';
 export type { AttemptOutcome, JobState, TerminalState } from './job-state.js';
 export { NO_COUNTS } from './job.js';
@@ -33,6 +41,8 @@ export { DEFAULT_LEASE_POLICY, leasePolicy, reasonToReclaim } from './lease-poli
 export type { LeasePolicy, Suspicion } from './lease-policy.js';
 export { Clock } from './ports/clock.js';
 export type { Timer } from './ports/clock.js';
+export { EffectStore } from './ports/effect-store.js';
+export type { BegunStep, ClaimRef, Effect, EffectReceipt, OpenTransaction, Step } from './ports/effect-store.js';
 export { EngineEvents } from './ports/engine-events.js';
 export type { EngineEvent } from './ports/engine-events.js';
 export { FAILPOINTS, Failpoints, NO_FAILPOINTS } from './ports/failpoints.js';
@@ -76,6 +86,8 @@ export { WorkerRegistry } from './ports/worker-registry.js';
 export type { BeatReply, BeatRequest, Belief, WorkerRecord } from './ports/worker-registry.js';
 export { DEFAULT_MAX_ATTEMPTS, DEFAULT_RETRY, JITTERS, retryDelayMs } from './retry-policy.js';
 export type { ExponentialBackoff, FixedDelay, Jitter, NoRetry, RetryPolicy } from './retry-policy.js';
+export { toRetryPolicy } from './retry-request.js';
+export type { RetryRequest } from './retry-request.js';
 export { toStorableText, unstorableReason } from './storable-text.js';
 export type { UnstorableReason } from './storable-text.js';
 export { admit, Transition, transition } from './transition.js';

@@ -15,7 +15,10 @@ import type {
 import { attemptError, captureError } from './attempt-error.js';
 import { resultText } from './attempt-result.js';
 import type { HandlerRegistry } from './handler-registry.js';
+import { NO_EFFECTS } from './run-effects.js';
+import type { RunEffects } from './run-effects.js';
 import type { RunLedger } from './run-ledger.js';
+import { idempotencyKey } from './run.js';
 import type { Run } from './run.js';
 
 /** Longest delay that timers take, about 24.8 days. Milliseconds. */
@@ -32,6 +35,8 @@ export interface AttemptRunnerDeps {
   readonly log: (job: HandlerJob) => HandlerLog;
   /** Takes what a handler says of its progress. Throws TypeError for a value that cannot be shown. */
   readonly progress: (run: Run, value: unknown) => void;
+  /** Makes what a run does effectively once. Default: a handler that asks for it is refused. */
+  readonly effects?: (run: Run) => RunEffects;
   /** Default: none. */
   readonly failpoints?: Failpoints;
 }
@@ -114,15 +119,29 @@ export class AttemptRunner {
     try {
       const parsed = await handler.parse(JSON.parse(run.job.payload));
       if ('issues' in parsed) return payloadInvalid(run, parsed.issues);
-      const end = handler.run(this.#contextOf(run, parsed.value));
-      const failpoint = (this.#deps.failpoints ?? NO_FAILPOINTS).at('mid_handler');
-      return eventOf(run, failpoint === undefined ? await end : (await Promise.all([end, failpoint]))[0]);
+      return await this.#runHandler(run, handler, parsed.value);
     } catch (thrown) {
       return run.abortedBy === null ? failure(run, thrown, true) : abortedEvent(run, run.abortedBy);
     }
   }
 
-  #contextOf(run: Run, payload: unknown): HandlerContext {
+  /** What a handler has begun and not waited for is waited for here, so that the outcome names every effect there is. */
+  async #runHandler(run: Run, handler: Handler, payload: unknown): Promise<AttemptOutcomeEvent> {
+    const { effects: effectsOf, failpoints = NO_FAILPOINTS } = this.#deps;
+    const effects = effectsOf?.(run) ?? NO_EFFECTS;
+    let returned: unknown;
+    let seen: readonly string[];
+    try {
+      const end = handler.run(this.#contextOf(run, payload, effects));
+      const failpoint = failpoints.at('mid_handler');
+      returned = failpoint === undefined ? await end : (await Promise.all([end, failpoint]))[0];
+    } finally {
+      seen = await effects.end();
+    }
+    return eventOf(run, returned, seen);
+  }
+
+  #contextOf(run: Run, payload: unknown, { transaction, step }: RunEffects): HandlerContext {
     const { id, type, queue, attempt, failures, lapses, maxAttempts, createdAt, tags } = run.job;
     const job: HandlerJob = { id, type, queue, attempt, failures, lapses, maxAttempts, createdAt, tags };
     return {
@@ -132,7 +151,9 @@ export class AttemptRunner {
       signal: run.signal,
       log: this.#deps.log(job),
       progress: (value) => this.#deps.progress(run, value),
-      idempotencyKey: (scope) => (scope === undefined ? id : `${id}/${scope}`),
+      idempotencyKey: (scope) => idempotencyKey(id, scope),
+      transaction,
+      step,
     };
   }
 }
@@ -158,12 +179,12 @@ export function abortedEvent(run: Run, reason: AbortReasonCode): AttemptOutcomeE
 }
 
 /** A handler that returns has decided, whatever its signal said. */
-function eventOf(run: Run, returned: unknown): AttemptOutcomeEvent {
-  if (!isOutcome(returned)) return success(run, returned);
+function eventOf(run: Run, returned: unknown, effects: readonly string[]): AttemptOutcomeEvent {
+  if (!isOutcome(returned)) return success(run, returned, effects);
   const { startedAfterMs } = run;
   switch (returned[OUTCOME]) {
     case 'done':
-      return success(run, returned.result);
+      return success(run, returned.result, effects);
     case 'snooze':
       return { kind: 'snooze', delayMs: snoozeMs(returned.delayMs), startedAfterMs };
     case 'cancel':
@@ -181,11 +202,11 @@ function unknownOutcome({ startedAfterMs }: Run): AttemptOutcomeEvent {
   return { kind: 'fail', error, retryable: false, startedAfterMs };
 }
 
-function success(run: Run, value: unknown): AttemptOutcomeEvent {
+function success(run: Run, value: unknown, effects: readonly string[]): AttemptOutcomeEvent {
   const result = resultText(value);
   const { startedAfterMs } = run;
   if ('error' in result) return { kind: 'fail', error: result.error, retryable: false, startedAfterMs };
-  return { kind: 'succeed', result: result.text, effects: [], startedAfterMs };
+  return { kind: 'succeed', result: result.text, effects, startedAfterMs };
 }
 
 function failure(run: Run, thrown: unknown, retryable: boolean): AttemptOutcomeEvent {

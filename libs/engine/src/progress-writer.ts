@@ -1,6 +1,5 @@
-import { unstorableReason } from '@deadman/domain';
 import type { Clock, EngineEvents, JobStore, ProgressUpdate, Timer } from '@deadman/domain';
-import { utf8Bytes } from './attempt-result.js';
+import { jsonText } from './json-text.js';
 import type { Run } from './run.js';
 
 /** The longest progress value, in bytes of UTF-8. */
@@ -37,7 +36,7 @@ export class ProgressWriter {
   record(run: Run, value: unknown): void {
     if (run.phase !== 'running') return;
     const { jobId, attempt, token } = run.lease;
-    this.#latest.set(run.key, { jobId, attempt, token, value: progressText(value) });
+    this.#latest.set(run.key, { jobId, attempt, token, value: jsonText('Progress', value, MAX_PROGRESS_BYTES) });
     this.#timer ??= this.#deps.clock.setTimer(this.#everyMs, () => void this.flush());
   }
 
@@ -65,14 +64,4 @@ export class ProgressWriter {
       .catch((error: unknown) => this.#deps.events.emit({ kind: 'loop-failed', loop: 'progress', error }));
     this.#underWay = new Map();
   }
-}
-
-function progressText(value: unknown): string {
-  const text = JSON.stringify(value) as string | undefined;
-  if (text === undefined) throw new TypeError('Progress must be a value that JSON can hold');
-  if (unstorableReason(text) !== null) throw new TypeError('Progress must be text that can be stored');
-  const bytes = utf8Bytes(text);
-  if (bytes > MAX_PROGRESS_BYTES)
-    throw new TypeError(`Progress has ${bytes} bytes, at most ${MAX_PROGRESS_BYTES} are kept`);
-  return text;
 }

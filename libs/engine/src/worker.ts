@@ -2,6 +2,7 @@ import { DEFAULT_LEASE_POLICY, DEFAULT_LIMITS } from '@deadman/domain';
 import type {
   Belief,
   Clock,
+  EffectStore,
   EngineEvents,
   Failpoints,
   HandlerJob,
@@ -27,6 +28,8 @@ import type { Heart, HeartWord } from './heart.js';
 import { LocalHeart } from './local-heart.js';
 import { ProgressWriter } from './progress-writer.js';
 import type { Publisher } from './publisher.js';
+import { makeRunEffects, NO_EFFECTS } from './run-effects.js';
+import type { RunEffects } from './run-effects.js';
 import { RunGuard } from './run-guard.js';
 import { RunLedger } from './run-ledger.js';
 import { RunPool } from './run-pool.js';
@@ -50,6 +53,8 @@ export interface WorkerDeps {
   readonly handlerLog: (job: HandlerJob) => HandlerLog;
   /** Makes what keeps the runs of this worker alive. Default: a `LocalHeart`, which a handler that blocks the thread stops. */
   readonly makeHeart?: (worker: WorkerRecord) => Heart;
+  /** What handlers' transactions and steps are kept in. Default: none, and a handler that asks for one is refused. */
+  readonly effects?: EffectStore;
   /** Default: none. */
   readonly failpoints?: Failpoints;
 }
@@ -135,7 +140,7 @@ export class Worker {
     const worker = this.#record();
     this.#heart = deps.makeHeart?.(worker) ?? new LocalHeart(deps, { ...this.#options, worker });
     this.#ledger = new RunLedger((news) => this.#heart.tell(news));
-    this.#guard = new RunGuard(this.#ledger, events);
+    this.#guard = new RunGuard({ ledger: this.#ledger, heart: this.#heart, clock, events }, policy.ttlMs);
     this.#rate = new FinishRate(clock);
     this.#tickets = new TicketQueue(this.#options.ticketCapacity, events, () => this.#claimer.nudge());
     this.#pool = new RunPool(
@@ -152,6 +157,7 @@ export class Worker {
         ledger: this.#ledger,
         log: deps.handlerLog,
         progress: (run, value) => this.#progress.record(run, value),
+        effects: (run) => this.#effectsOf(run),
       },
       {
         shutdown: abortGraceMs,
@@ -269,6 +275,8 @@ export class Worker {
     switch (word.kind) {
       case 'beaten':
         return this.#onBeaten(word.isRegistered);
+      case 'runs-vouched':
+        return this.#guard.vouch(word);
       case 'run-lost':
         return this.#guard.lose(word);
       case 'cancel-asked':
@@ -282,8 +290,10 @@ export class Worker {
     }
   }
 
+  /** Until the first beat was written no claim turns, but a worker whose store is away is alive all the same. */
   #onBeaten(isRegistered: boolean): void {
     if (isRegistered) this.#onRegistered();
+    else this.#deps.events.emit({ kind: 'loop-turned', loop: 'claim' });
     this.#handBack('not-started', (run) => !this.#mayStart(run));
   }
 
@@ -304,6 +314,11 @@ export class Worker {
     this.#rate.count();
     await this.#progress.finish(run);
     return event;
+  }
+
+  #effectsOf(run: Run): RunEffects {
+    const { effects: store } = this.#deps;
+    return store === undefined ? NO_EFFECTS : makeRunEffects(run, { ...this.#deps, store, guard: this.#guard });
   }
 
   #settle(run: Run, event: AttemptOutcomeEvent): void {

@@ -1,4 +1,4 @@
-import { admit, NOW } from '@deadman/domain';
+import { admit, NOW, toRetryPolicy } from '@deadman/domain';
 import type { Clock, Due, Ids, JobSpec, RetryPolicy, Submission } from '@deadman/domain';
 import { bad, faultsOf, good } from '../http/checked.js';
 import type { Checked } from '../http/checked.js';
@@ -9,7 +9,7 @@ import type { Member } from '../json/json-text.js';
 import { pointTo } from '../json/json-pointer.js';
 import { fault } from '../problems/fault.js';
 import type { Fault } from '../problems/fault.js';
-import type { CreateBatchJob, RetryRequest } from './create-job.dto.js';
+import type { CreateBatchJob } from './create-job.dto.js';
 import { fingerprintOf } from './fingerprint.js';
 import { JOB_RULES } from './job-rules.js';
 import { payloadFaults } from './payload-faults.js';
@@ -143,21 +143,4 @@ function memberValue(value: unknown, name: string): unknown {
 function dueOf({ runAt, delaySeconds }: CreateBatchJob): Due {
   if (runAt !== undefined) return { kind: 'at', at: runAt };
   return delaySeconds === undefined || delaySeconds === 0 ? NOW : { kind: 'after', delayMs: delaySeconds * 1_000 };
-}
-
-function toRetryPolicy(retry: RetryRequest): RetryPolicy {
-  switch (retry.kind) {
-    case 'none':
-      return { kind: 'none' };
-    case 'fixed':
-      return { kind: 'fixed', baseMs: retry.baseSeconds * 1_000 };
-    case 'exponential':
-      return {
-        kind: 'exponential',
-        baseMs: retry.baseSeconds * 1_000,
-        factor: retry.factor,
-        maxMs: (retry.maxSeconds ?? Math.max(600, retry.baseSeconds)) * 1_000,
-        jitter: retry.jitter,
-      };
-  }
 }

@@ -37,6 +37,8 @@ export type EngineEvent =
   | ({ readonly kind: 'write-fenced'; readonly operation: string } & Pick<JobRef, 'jobId' | 'attempt'>)
   | ({ readonly kind: 'run-lost'; readonly reason: 'stale' | 'unconfirmed' } & JobRef)
   | ({ readonly kind: 'run-aborted'; readonly reason: AbortReasonCode } & JobRef)
+  /** A step that an earlier try had begun, and whose outcome nobody knows, is about to be done again. */
+  | ({ readonly kind: 'step-in-doubt'; readonly step: string } & JobRef)
   | { readonly kind: 'orphan-released'; readonly jobId: string; readonly attempt: number }
   | { readonly kind: 'leases-renewed'; readonly result: 'renewed' | 'refused' | 'error'; readonly count: number }
   | { readonly kind: 'beat-failed'; readonly error: unknown }

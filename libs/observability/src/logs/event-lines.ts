@@ -31,6 +31,8 @@ const LINES: { readonly [K in Kind]: (event: OfKind<K>) => EventLine | null } = 
     line('info', 'write.fenced', 'A late write was refused: the job has moved on', fieldsOf(event)),
   'run-lost': (event) => line('info', 'run.lost', 'A run lost its lease and was stopped', fieldsOf(event)),
   'run-aborted': (event) => line('info', 'run.aborted', 'The signal of a run was aborted', fieldsOf(event)),
+  'step-in-doubt': (event) =>
+    line('warn', 'step.in-doubt', 'A step is done again, and may have happened before', fieldsOf(event)),
   'orphan-released': (event) =>
     line('info', 'claim.orphan-released', 'A claim whose reply was lost was handed back', fieldsOf(event)),
   'leases-renewed': ({ result, count }) =>

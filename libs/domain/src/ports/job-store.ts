@@ -31,7 +31,7 @@ export abstract class JobStore {
    */
   abstract claim(request: TicketClaim): Promise<readonly ClaimedJob[]>;
 
-  /** Claims PENDING jobs without a ticket, oldest id first, passing over rows that others hold. */
+  /** Claims PENDING jobs without a ticket, the longest stored first, passing over rows that others hold. */
   abstract claimIdle(request: IdleClaim): Promise<readonly ClaimedJob[]>;
 
   /** The jobs that are RUNNING under a claim token. How an unknown outcome of a claim is cleared up. */
@@ -145,7 +145,7 @@ export interface TicketClaim extends ClaimRequest {
 export interface IdleClaim extends ClaimRequest {
   readonly queues: readonly string[];
   readonly limit: number;
-  /** Only jobs whose id was made at least this long ago, so that tickets come first. Milliseconds. */
+  /** Only jobs that were stored at least this long ago by the database's clock, so that tickets come first. Milliseconds. */
   readonly minAgeMs: number;
   /** Claims jobs in quarantine instead of the others, marked `alone`. */
   readonly alone: boolean;

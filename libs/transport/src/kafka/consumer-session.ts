@@ -1,21 +1,26 @@
 import type { Clock } from '@deadman/domain';
-import type { Consumer, ConsumerGroupJoinEvent, EachBatchPayload, Offsets } from 'kafkajs';
+import type { Batch, Consumer, ConsumerGroupJoinEvent, EachBatchPayload } from 'kafkajs';
 import type { KafkaClient } from './kafka-client.js';
 import type { ResolvedOptions } from './kafka-options.js';
 import type { KafkaTransportListener } from './kafka-transport-listener.js';
 import type { Delivery, MessageReceiver } from './message-receiver.js';
+import { OffsetCommitter } from './offset-committer.js';
 import { OffsetLedger } from './offset-ledger.js';
+import { PartitionHolds } from './partition-holds.js';
 import type { Session } from './topic-consumer.js';
 import { bounded } from './within.js';
 
 /** Bytes of one partition in one fetch: some thousand ids. What a full receiver refuses is fetched again, so it is not much. */
 const BYTES_PER_PARTITION = 64 * 1024;
 
-/** Pause before a receiver that told of room, and took nothing then, is believed again. Milliseconds. */
-const FRUITLESS_PAUSE_MS = 100;
-
 /** kafkajs ends a session after these; the session's owner then makes another. Milliseconds. */
 const RETRY = { initialRetryTime: 100, maxRetryTime: 1_000, factor: 0.2, multiplier: 2, retries: 10 } as const;
+
+/** How long after its stop a consumer may take to tell of its crash. Milliseconds. */
+const STOP_GRACE_MS = 2_000;
+
+/** Batches of different partitions that are handed over at once. */
+const CONCURRENT_BATCHES = 4;
 
 export interface ConsumerSessionDeps {
   readonly topic: string;
@@ -26,17 +31,13 @@ export interface ConsumerSessionDeps {
   readonly listener: KafkaTransportListener;
 }
 
-type CommitOffsets = (offsets: Offsets) => Promise<void>;
-
 /**
  * One life of a kafkajs consumer, from its connection until it crashes or leaves. It hands over what is fetched, holds
  * partitions while the receiver is full, and commits what the ledger says.
  *
  * kafkajs runs on its own in between, and this class relies on no more than its events and its `eachBatch`:
  * - it beats only between fetches, so that a batch must end at once, or beat by itself;
- * - a partition that was paused stays so when it goes and comes back (its issue #1720), so that an assignment resumes all;
- * - its own `commitOffsets` repeats a refused commit, by then with the next generation's name on the old generation's
- *   offsets (#1046), so that commits go through the batch's function, which tries once.
+ * - a partition that was paused stays so when it goes and comes back (its issue #1720), so that an assignment resumes all.
  */
 export class ConsumerSession implements Session {
   readonly #deps: ConsumerSessionDeps;
@@ -45,16 +46,12 @@ export class ConsumerSession implements Session {
   readonly #consumer: Consumer;
   readonly #stopping = new AbortController();
   readonly #batches = new Set<Promise<void>>();
-  readonly #held = new Set<number>();
+  readonly #committer: OffsetCommitter;
+  readonly #holds: PartitionHolds;
   readonly #ended: Promise<unknown>;
   #end!: (error: unknown) => void;
   #starting: Promise<void> = Promise.resolve();
-  #committing: Promise<void> | null = null;
-  #commitOffsets: CommitOffsets | null = null;
   #isJoined = false;
-  #isWaiting = false;
-  #isFruitless = false;
-  #isAbandoned = false;
   #heardAtMs: number;
   #fetchedAtMs: number;
 
@@ -72,6 +69,13 @@ export class ConsumerSession implements Session {
       },
     );
     this.#consumer = this.#createConsumer();
+    this.#committer = new OffsetCommitter({ ...deps, ledger: this.#ledger }, options.timings.commitEveryMs);
+    this.#holds = new PartitionHolds({
+      ...deps,
+      pause: (partitions) => this.#tryTo(() => this.#consumer.pause([{ topic, partitions }])),
+      resume: (partitions) => this.#tryTo(() => this.#consumer.resume([{ topic, partitions }])),
+      signal: this.#stopping.signal,
+    });
     this.#listen();
   }
 
@@ -92,7 +96,7 @@ export class ConsumerSession implements Session {
   /** Connects, joins the group and begins to deliver. What fails is told by `ended`. */
   start(): void {
     this.#starting = this.#run().catch((error: unknown) => this.#end(error));
-    this.#scheduleCommit();
+    this.#committer.start();
   }
 
   /** Hands over nothing more and waits for the batches under way, but stays in the group. */
@@ -111,7 +115,7 @@ export class ConsumerSession implements Session {
   /** Cuts its connections. What settles from now on moves no offset. */
   abandon(): void {
     this.#stopping.abort();
-    this.#isAbandoned = true;
+    this.#committer.stop();
     this.#isJoined = false;
     this.#ledger.assign([]);
     this.#deps.client.cut();
@@ -140,7 +144,12 @@ export class ConsumerSession implements Session {
     this.#consumer.on(events.REBALANCING, () => this.#onRebalancing());
     this.#consumer.on(events.GROUP_JOIN, (event) => this.#onJoined(event));
     this.#consumer.on(events.CRASH, ({ payload }) => this.#end(payload.error));
-    this.#consumer.on(events.STOP, () => this.#end(new Error('The consumer has stopped')));
+    this.#consumer.on(events.STOP, () => this.#onStopped());
+  }
+
+  /** Before a crash is told, the consumer stops; what it crashed of is worth the wait. */
+  #onStopped(): void {
+    this.#deps.clock.setTimer(STOP_GRACE_MS, () => this.#end(new Error('The consumer has stopped')));
   }
 
   #hear(): void {
@@ -158,14 +167,13 @@ export class ConsumerSession implements Session {
     await this.#consumer.run({
       autoCommit: false,
       eachBatchAutoResolve: false,
-      partitionsConsumedConcurrently: this.#options.partitions,
+      partitionsConsumedConcurrently: CONCURRENT_BATCHES,
       eachBatch: (payload) => this.#onBatch(payload),
     });
   }
 
-  /** The last moment at which the old generation may commit: the group waits until all its members have joined again. */
   #onRebalancing(): void {
-    void this.#commitNow();
+    this.#committer.leaving();
     this.#isJoined = false;
     this.#deps.listener.on({ kind: 'rebalance-began', topic: this.#deps.topic });
   }
@@ -177,14 +185,15 @@ export class ConsumerSession implements Session {
     this.#fetched();
     this.#ledger.assign(partitions);
     this.#isJoined = true;
-    this.#held.clear();
+    this.#committer.joined();
+    this.#holds.forget();
     const isStopping = this.#stopping.signal.aborted;
     this.#tryTo(() => (isStopping ? this.#consumer.pause([{ topic }]) : this.#consumer.resume([{ topic }])));
     listener.on({ kind: 'partitions-assigned', topic, partitions });
   }
 
   async #onBatch(payload: EachBatchPayload): Promise<void> {
-    this.#commitOffsets = (offsets) => payload.commitOffsetsIfNecessary(offsets);
+    this.#committer.use((offsets) => payload.commitOffsetsIfNecessary(offsets));
     if (this.#stopping.signal.aborted || payload.isStale()) return;
     const batch = this.#deliver(payload);
     this.#batches.add(batch);
@@ -207,10 +216,12 @@ export class ConsumerSession implements Session {
     }));
     const isTaken = await this.#take(deliveries, () => payload.heartbeat());
     if (generation !== this.#ledger.generation) return;
-    if (last !== null) payload.resolveOffset(last);
-    this.#isFruitless &&= last === null;
-    this.#tellLag(partition, BigInt(batch.highWatermark), BigInt(last ?? batch.firstOffset() ?? 0));
-    if (!isTaken) this.#hold(partition);
+    if (last !== null) {
+      payload.resolveOffset(last);
+      this.#holds.taken();
+    }
+    this.#tellLag(batch, last === null ? deliveries.length : Number(BigInt(batch.lastOffset()) - BigInt(last)));
+    if (!isTaken) this.#holds.hold(partition);
   }
 
   /** A receiver that hands over and returns needs no beat in between. */
@@ -240,72 +251,21 @@ export class ConsumerSession implements Session {
     if (end < (this.#ledger.committed(partition) ?? 0n)) this.#ledger.restart(partition);
   }
 
-  #tellLag(partition: number, end: bigint, last: bigint): void {
+  #tellLag(batch: Batch, notTaken: number): void {
     const { topic, listener } = this.#deps;
-    listener.on({ kind: 'partition-lag', topic, partition, lag: Number(end - last - 1n) });
-  }
-
-  /** What is not taken lies at the broker meanwhile, so that memory stays flat. */
-  #hold(partition: number): void {
-    const { topic, listener } = this.#deps;
-    this.#held.add(partition);
-    this.#tryTo(() => this.#consumer.pause([{ topic, partitions: [partition] }]));
-    listener.on({ kind: 'partition-held', topic, partition });
-    if (!this.#isWaiting) void this.#resumeWhenReady();
-  }
-
-  async #resumeWhenReady(): Promise<void> {
-    const { topic, receiver, clock } = this.#deps;
-    const { signal } = this.#stopping;
-    this.#isWaiting = true;
-    if (this.#isFruitless) await clock.sleep(FRUITLESS_PAUSE_MS, signal);
-    await receiver.whenReady(signal);
-    this.#isWaiting = false;
-    this.#isFruitless = true;
-    if (signal.aborted || this.#held.size === 0) return;
-    const partitions = [...this.#held];
-    this.#held.clear();
-    this.#tryTo(() => this.#consumer.resume([{ topic, partitions }]));
-  }
-
-  #scheduleCommit(): void {
-    this.#deps.clock.setTimer(this.#options.timings.commitEveryMs, () => {
-      if (this.#isAbandoned) return;
-      void this.#commit().then(() => this.#scheduleCommit());
+    listener.on({
+      kind: 'partition-lag',
+      topic,
+      partition: batch.partition,
+      lag: Number(batch.offsetLag()) + notTaken,
     });
-  }
-
-  /**
-   * Commits in a turn of the event loop of its own. kafkajs takes on a new generation and tells of it a few promises
-   * later, all in one turn; a commit in between would carry the new generation's name and the old one's offsets.
-   */
-  #commit(): Promise<void> {
-    this.#committing ??= new Promise<void>((resolve) => {
-      setImmediate(() => resolve(this.#isJoined ? this.#commitNow() : undefined));
-    }).finally(() => (this.#committing = null));
-    return this.#committing;
-  }
-
-  async #commitNow(): Promise<void> {
-    const { topic, clock, listener } = this.#deps;
-    const plan = this.#ledger.plan(clock.monotonicMs());
-    if (plan.offsets.length === 0 || this.#commitOffsets === null) return;
-    const partitions = plan.offsets.map(({ partition, offset }) => ({ partition, offset: offset.toString() }));
-    try {
-      await this.#commitOffsets({ topics: [{ topic, partitions }] });
-      this.#ledger.confirm(plan);
-      const offsets = new Map(plan.offsets.map(({ partition, offset }) => [partition, offset]));
-      listener.on({ kind: 'offsets-committed', topic, offsets });
-    } catch (error) {
-      listener.on({ kind: 'commit-failed', topic, error });
-    }
   }
 
   /** A consumer that is stopped while it starts would go on afterwards (kafkajs's issues #967, #1639). */
   async #leave(): Promise<void> {
     await this.pause();
     await this.#starting;
-    await this.#commit();
+    await this.#committer.commit();
     await this.#consumer.disconnect();
   }
 

@@ -5,7 +5,15 @@ import type { OutboxEntry, Ticket } from '@deadman/domain';
 import { eventually, RecordingSink } from '@deadman/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { KafkaTimings } from './kafka-options.js';
-import { Bystander, freshPrefix, jobOn, ObservedTransport, readyOn, sharedBrokers } from './kafka-harness.contract.js';
+import {
+  Bystander,
+  freshPrefix,
+  jobOn,
+  ObservedTransport,
+  readyOn,
+  send,
+  sharedBrokers,
+} from './kafka-harness.contract.js';
 import { partitionOf } from './partitioner.js';
 import { TopicNames } from './topic-names.js';
 
@@ -29,14 +37,19 @@ describe('KafkaTransport on a real broker', () => {
 
   afterAll(() => bystander.disconnect());
 
-  beforeEach(() => {
-    topicPrefix = freshPrefix();
-    names = new TopicNames(topicPrefix);
-    topic = names.ready('default');
+  beforeEach(async () => {
     open = [];
+    useFreshTopics();
+    await join('maker').ensureTopics(['default']);
   });
 
   afterEach(() => Promise.all(open.map((transport) => transport.close())));
+
+  const useFreshTopics = (): void => {
+    topicPrefix = freshPrefix();
+    names = new TopicNames(topicPrefix);
+    topic = names.ready('default');
+  };
 
   const join = (clientId: string, timings: Partial<KafkaTimings> = {}): ObservedTransport => {
     const transport = new ObservedTransport({ connection: { brokers, clientId }, topicPrefix, timings });
@@ -70,11 +83,11 @@ describe('KafkaTransport on a real broker', () => {
     const first = join('first');
     const sink = new RecordingSink();
     const subscription = await first.consumeReady(['default'], sink);
-    await first.publish([handled]);
+    await send(first, handled);
     await arrived(handled.jobIds, sink);
     finish(sink.take());
     await eventually(() => expect(first.of('offsets-committed').at(-1)?.offsets).toEqual(new Map([[4, 1n]])));
-    await first.publish([unhandled]);
+    await send(first, unhandled);
     await arrived(unhandled.jobIds, sink);
     await subscription.close();
 
@@ -90,7 +103,7 @@ describe('KafkaTransport on a real broker', () => {
     for (const [index, transport] of transports.entries()) await transport.consumeReady(['default'], sinks[index]!);
     await split(...transports);
     const entry = readyOn([...ALL, ...ALL, ...ALL]);
-    await transports[0]!.publish([entry]);
+    await send(transports[0]!, entry);
     await arrived(entry.jobIds, ...sinks);
     for (const [index, transport] of transports.entries()) {
       const partitions = new Set(sinks[index]!.received.map((jobId) => partitionOf(jobId, 12)));
@@ -104,7 +117,7 @@ describe('KafkaTransport on a real broker', () => {
     await first.consumeReady(['default'], early);
     await split(first);
     const entry = readyOn(ALL);
-    await first.publish([entry]);
+    await send(first, entry);
     await arrived(entry.jobIds, early);
     const inFlight = early.take();
 
@@ -139,7 +152,7 @@ describe('KafkaTransport on a real broker', () => {
     await first.consumeReady(['default'], sink);
     await split(first);
     const entry = readyOn([0]);
-    await first.publish([entry]);
+    await send(first, entry);
     await arrived(entry.jobIds, sink);
     const held = sink.take();
 
@@ -154,7 +167,7 @@ describe('KafkaTransport on a real broker', () => {
     expect(first.of('stale-commit-dropped').length).toBeGreaterThan(0);
     // The partition is ours again, in a later generation: only what that one handed over moves its offset.
     const other = readyOn([1]);
-    await first.publish([other]);
+    await send(first, other);
     await arrived(other.jobIds, sink);
     finish(sink.take().filter((ticket) => ticket.jobIds[0] === other.jobIds[0]));
     await eventually(async () => expect((await bystander.committed(topic)).get(1)).toBe(1));
@@ -167,7 +180,7 @@ describe('KafkaTransport on a real broker', () => {
     await transport.consumeReady(['default'], sink);
     const [long, short] = [readyOn([2]), readyOn([2])];
     for (const entry of [long, short]) {
-      await transport.publish([entry]);
+      await send(transport, entry);
       await arrived(entry.jobIds, sink);
     }
     finish(sink.take().slice(1));
@@ -188,7 +201,7 @@ describe('KafkaTransport on a real broker', () => {
     }));
     for (let from = 0; from < entries.length; from += 20) {
       const part = entries.slice(from, from + 20);
-      expect(await transport.publish(part)).toHaveLength(part.length);
+      await send(transport, ...part);
     }
     const wanted = entries.flatMap(({ jobIds }) => jobIds);
     entries.length = 0;
@@ -214,7 +227,7 @@ describe('KafkaTransport on a real broker', () => {
     const transport = join('reader');
     const sink = new RecordingSink();
     const probe = readyOn([3]);
-    await transport.publish([probe]);
+    await send(transport, probe);
     await bystander.admin.alterConfigs({
       validateOnly: false,
       resources: [{ type: 2, name: topic, configEntries: [{ name: 'max.message.bytes', value: '4000000' }] }],
@@ -230,7 +243,7 @@ describe('KafkaTransport on a real broker', () => {
       { partition, value: JSON.stringify({ v: 1, ids: 'x' }) },
     ]);
     const last = readyOn([3]);
-    await transport.publish([last]);
+    await send(transport, last);
     await transport.consumeReady(['default'], sink);
     await arrived([...probe.jobIds, ...last.jobIds], sink);
     finish(sink.take());
@@ -254,13 +267,47 @@ describe('KafkaTransport on a real broker', () => {
     await transport.consumeReady(['default'], sink);
     const entry = readyOn(ALL);
     for (const round of [1, 2, 3]) {
-      await transport.publish([entry]);
+      await send(transport, entry);
       await eventually(() => expect(sink.received).toHaveLength(round * ALL.length));
       finish(sink.take());
       await eventually(async () => {
         expect([...(await bystander.committed(topic)).values()]).toEqual(ALL.map(() => round));
       });
     }
+  });
+
+  it.each([
+    ['the first', '0', ['stale', 'waiting', 'fresh']],
+    ['the last', '2', ['fresh']],
+    ['one beyond the end', '1000', ['stale', 'waiting', 'fresh']],
+  ])('goes on with what is at or after its offset when that was set to %s', async (_where, offset, expected) => {
+    const rows = { stale: readyOn([6]), waiting: readyOn([6]), fresh: readyOn([6]) };
+    const transport = join('before');
+    await send(transport, rows.stale);
+    await send(transport, rows.waiting);
+    await bystander.admin.setOffsets({ groupId: names.groupOf(topic), topic, partitions: [{ partition: 6, offset }] });
+    const sink = new RecordingSink();
+    await transport.consumeReady(['default'], sink);
+    await split(transport);
+    await send(transport, rows.fresh);
+    await arrived(rows.fresh.jobIds, sink);
+    const byJob = new Map(Object.entries(rows).map(([name, { jobIds }]) => [jobIds[0], name]));
+    expect(sink.received.map((jobId) => byJob.get(jobId))).toEqual(expected);
+    finish(sink.take());
+    await eventually(async () => expect((await bystander.committed(topic)).get(6)).toBe(3));
+  });
+
+  it('tells how many messages wait, refused ones included', async () => {
+    const transport = join('lagging');
+    const sink = new RecordingSink(2);
+    for (let message = 0; message < 10; message += 1) await transport.publish([readyOn([8])]);
+    await transport.consumeReady(['default'], sink);
+    await eventually(() => expect(transport.of('partition-lag').at(-1)).toMatchObject({ partition: 8, lag: 8 }));
+    sink.finish();
+    await eventually(() => {
+      sink.finish();
+      expect(transport.of('partition-lag').at(-1)).toMatchObject({ partition: 8, lag: 0 });
+    });
   });
 
   it('a row of a topic that refuses it does not keep the rows of others', async () => {
@@ -271,6 +318,7 @@ describe('KafkaTransport on a real broker', () => {
   });
 
   it('is told to end when a topic has fewer partitions than are configured, and never runs on with another number', async () => {
+    useFreshTopics();
     await bystander.admin.createTopics({ topics: [{ topic, numPartitions: 4 }] });
     const transport = join('misconfigured');
     await transport.consumeReady(['default'], new RecordingSink());
@@ -283,13 +331,17 @@ describe('KafkaTransport on a real broker', () => {
   });
 
   it('runs with a topic of more partitions, of which the last stay empty', async () => {
+    useFreshTopics();
     await bystander.admin.createTopics({ topics: [{ topic, numPartitions: 15 }] });
     const transport = join('grown');
+    await transport.ensureTopics(['default']);
     const sink = new RecordingSink();
     await transport.consumeReady(['default'], sink);
     const entry = readyOn(ALL);
-    expect(await transport.publish([entry])).toEqual([entry.id]);
+    await send(transport, entry);
     await arrived(entry.jobIds, sink);
+    const lastOffsets = await bystander.admin.fetchTopicOffsets(topic);
+    expect(lastOffsets.filter(({ partition }) => partition >= 12).map(({ offset }) => offset)).toEqual(['0', '0', '0']);
   });
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SystemClock, SystemIds, SystemRandom } from '@deadman/config';
 import { Stack } from '@deadman/stack';
-import type { OutboxEntry } from '@deadman/domain';
+import type { OutboxEntry, Transport } from '@deadman/domain';
 import { RecordingEvents } from '@deadman/testing';
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
 import type { Admin, Message } from 'kafkajs';
@@ -122,6 +122,14 @@ export class Bystander {
 
   async disconnect(): Promise<void> {
     await this.#admin.disconnect();
+  }
+}
+
+/** Publishes, and throws when not all of it was acknowledged. */
+export async function send(transport: Transport, ...entries: readonly OutboxEntry[]): Promise<void> {
+  const acknowledged = await transport.publish(entries);
+  if (acknowledged.length < entries.length) {
+    throw new Error(`${acknowledged.length} of ${entries.length} rows were acknowledged`);
   }
 }
 

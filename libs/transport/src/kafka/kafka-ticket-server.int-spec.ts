@@ -9,7 +9,7 @@ import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { of, throwError } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { Bystander, freshPrefix, ObservedTransport, readyOn, sharedBrokers } from './kafka-harness.contract.js';
+import { Bystander, freshPrefix, ObservedTransport, readyOn, send, sharedBrokers } from './kafka-harness.contract.js';
 import { KAFKA_TICKETS, KafkaTicketContext, KafkaTicketServer, TicketsRefused } from './kafka-ticket-server.js';
 import type { KafkaTransportEvent } from './kafka-transport-listener.js';
 import { ServedTransport } from './served-transport.js';
@@ -63,9 +63,10 @@ describe('KafkaTicketServer in a Nest microservice', () => {
 
   afterAll(() => bystander.disconnect());
 
-  beforeEach(() => {
+  beforeEach(async () => {
     topicPrefix = freshPrefix();
     sender = new ObservedTransport({ connection: { brokers, clientId: 'sender' }, topicPrefix });
+    await sender.ensureTopics(['default', 'mail']);
     seen = [];
     apps = [];
   });
@@ -110,8 +111,8 @@ describe('KafkaTicketServer in a Nest microservice', () => {
     const taken: { topic: string; ticket: Ticket }[] = [];
     await start(controllers((tickets, topic) => void taken.push(...tickets.map((ticket) => ({ topic, ticket })))));
     const entries = [readyOn([1, 2, 3]), readyOn([4], 'mail')];
-    await sender.publish(entries);
-    await eventually(() => expect(taken).toHaveLength(4));
+    await send(sender, ...entries);
+    await eventually(() => expect(new Set(taken.flatMap(({ ticket }) => ticket.jobIds)).size).toBe(4));
     for (const { topic, ticket } of taken) {
       expect([topic, ticket.queue]).toEqual(
         ticket.jobIds[0] === entries[1]!.jobIds[0] ? ['jobs.ready.mail', 'mail'] : ['jobs.ready', 'default'],
@@ -130,8 +131,8 @@ describe('KafkaTicketServer in a Nest microservice', () => {
     };
     await start(controllers(() => undefined, takeDeaths));
     const entry = dead();
-    await sender.publish([entry]);
-    await eventually(() => expect(tries).toHaveLength(3));
+    await send(sender, entry);
+    await eventually(() => expect(tries.length).toBeGreaterThanOrEqual(3));
     expect(new Set(tries.flat())).toEqual(new Set([`${entry.jobId} 2`]));
   });
 
@@ -156,12 +157,12 @@ describe('KafkaTicketServer in a Nest microservice', () => {
     };
     await start(controllers(take));
     const entry = readyOn([5]);
-    await sender.publish([entry]);
+    await send(sender, entry);
     await eventually(() => expect(tries).toBe(3));
     expect(await committed('default')).toBe(0);
-    await eventually(() => expect(tickets.flatMap(({ jobIds }) => jobIds)).toEqual(entry.jobIds));
+    await eventually(() => expect(new Set(tickets.flatMap(({ jobIds }) => jobIds))).toEqual(new Set(entry.jobIds)));
     await eventually(async () => expect(await committed('default')).toBe(1));
-    expect(seen.filter(({ kind }) => kind === 'delivery-refused')).toHaveLength(3);
+    expect(seen.filter(({ kind }) => kind === 'delivery-refused').length).toBeGreaterThanOrEqual(3);
   });
 
   it('waits for room when a handler says that there is none', async () => {
@@ -171,7 +172,7 @@ describe('KafkaTicketServer in a Nest microservice', () => {
     };
     await start(controllers(take));
     const entries = [readyOn([1]), readyOn([2]), readyOn([3])];
-    await sender.publish(entries);
+    await send(sender, ...entries);
     await eventually(() => {
       sink.finish();
       expect(sink.received).toEqual(expect.arrayContaining(entries.flatMap(({ jobIds }) => jobIds)));
@@ -201,17 +202,17 @@ describe('KafkaTicketServer in a Nest microservice', () => {
       server,
     );
     const early = [readyOn([1, 2]), dead()];
-    expect(await served.publish(early)).toHaveLength(2);
+    await send(served, ...early);
     const sink = new RecordingSink();
     const deaths: string[] = [];
     const subscription = await served.consumeReady(['default'], sink);
     await served.consumeDead(async (notices) => void deaths.push(...notices.map(({ jobId }) => jobId)));
     await eventually(() => expect(new Set(sink.received)).toEqual(new Set(early.flatMap((entry) => jobsOf(entry)))));
-    await eventually(() => expect(deaths).toHaveLength(1));
+    await eventually(() => expect(new Set(deaths).size).toBe(1));
 
     await subscription.pause();
     const late = readyOn([3]);
-    await served.publish([late]);
+    await send(served, late);
     sink.finish();
     await subscription.close();
     expect(await committed('default')).toBe(2);

@@ -8,5 +8,6 @@ transportContract('KafkaTransport', async () => {
   const brokers = await sharedBrokers();
   const topicPrefix = freshPrefix();
   const transport = new ObservedTransport({ connection: { brokers, clientId: 'contract' }, topicPrefix });
+  await transport.ensureTopics(['default', 'mail']);
   return { transport, queues: ['default', 'mail'], close: () => transport.close() };
 });

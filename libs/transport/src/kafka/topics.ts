@@ -34,8 +34,8 @@ export async function ensureTopics(admin: Admin, plan: TopicPlan, clock: Clock):
   for (const topic of plan.topics) {
     if (!existing.has(topic) && (await createTopic(admin, topic, plan))) created.push(topic);
   }
-  await checkPartitions(admin, plan);
-  for (const topic of plan.topics) await untilServed(admin, topic, clock);
+  await untilServed(clock, () => checkPartitions(admin, plan));
+  for (const topic of plan.topics) await untilServed(clock, () => admin.fetchTopicOffsets(topic));
   return created;
 }
 
@@ -65,11 +65,12 @@ async function checkPartitions(admin: Admin, { topics, partitions: wanted }: Top
   );
 }
 
-async function untilServed(admin: Admin, topic: string, clock: Clock): Promise<void> {
+/** Asks until the brokers know of the topic and its leaders answer. */
+async function untilServed(clock: Clock, ask: () => Promise<unknown>): Promise<void> {
   const giveUpAtMs = clock.monotonicMs() + CREATE_LIMIT_MS;
   for (;;) {
     try {
-      await admin.fetchTopicOffsets(topic);
+      await ask();
       return;
     } catch (error) {
       if (!isNotServed(error) || clock.monotonicMs() >= giveUpAtMs) throw error;

@@ -5,9 +5,11 @@ const TOPICS = ['jobs.ready', 'jobs.ready.mail'];
 
 describe('GroupWatch', () => {
   let watch: GroupWatch;
+  let joined: number;
 
   beforeEach(() => {
-    watch = new GroupWatch(TOPICS);
+    joined = 0;
+    watch = new GroupWatch(TOPICS, () => void (joined += 1));
   });
 
   const assigned = (topic: string, ...partitions: number[]): void =>
@@ -31,6 +33,7 @@ describe('GroupWatch', () => {
     expect(await faults()).toMatchObject({ joined: 'never joined the group of jobs.ready.mail' });
     assigned('jobs.ready.mail', 2);
     expect(await faults()).toEqual({ joined: null, consumer: null });
+    expect(joined).toBe(2);
   });
 
   it('is degraded, not unready, while a group rebalances, gives nothing, or is lost', async () => {

@@ -4,12 +4,15 @@ import type { KafkaTransportEvent, KafkaTransportListener } from '@deadman/trans
 /** How the consumers of a service stand in their groups, one group for each topic. */
 export class GroupWatch implements KafkaTransportListener {
   readonly #topics: readonly string[];
+  readonly #onJoined: () => void;
   readonly #everJoined = new Set<string>();
   /** Partitions of each topic that is joined now. */
   readonly #partitions = new Map<string, readonly number[]>();
 
-  constructor(topics: readonly string[]) {
+  /** @param onJoined called whenever a group was joined. */
+  constructor(topics: readonly string[], onJoined: () => void) {
     this.#topics = topics;
+    this.#onJoined = onJoined;
   }
 
   get checks(): readonly HealthCheck[] {
@@ -33,6 +36,7 @@ export class GroupWatch implements KafkaTransportListener {
     if (event.kind === 'partitions-assigned') {
       this.#everJoined.add(event.topic);
       this.#partitions.set(event.topic, event.partitions);
+      this.#onJoined();
     } else if (event.kind === 'rebalance-began' || event.kind === 'consumer-lost') {
       this.#partitions.delete(event.topic);
     }

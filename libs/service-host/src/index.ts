@@ -11,6 +11,8 @@ export { ReaperLoops } from './reaper-loops.js';
 export type { ReaperLoopsDeps, ReaperLoopsOptions } from './reaper-loops.js';
 export { RedisLink } from './redis-link.js';
 export { runService } from './run-service.js';
+export { ServiceLifecycle } from './service-lifecycle.js';
+export type { LifecycleSteps } from './service-lifecycle.js';
 export type { HostConfig, RunningService, ServiceContext, ServiceSpec } from './service.js';
 export { loadTeamHandlers, registerHandlers } from './team-handlers.js';
 export { Teardown } from './teardown.js';

@@ -1,5 +1,5 @@
 import type { Clock, EngineEvents, Random } from '@deadman/domain';
-import type { Logger, Registry, ServiceInfo } from '@deadman/observability';
+import type { HealthRegistry, Logger, Registry, ServiceInfo } from '@deadman/observability';
 import type { KafkaTransportDeps, KafkaTransportListener, KafkaTransportOptions } from '@deadman/transport';
 import { EXIT } from './exit-code.js';
 import type { ExitCode } from './exit-code.js';
@@ -17,6 +17,7 @@ export interface KafkaLinkDeps {
   readonly logger: Logger;
   readonly events: EngineEvents;
   readonly registry: Registry;
+  readonly health: Pick<HealthRegistry, 'recheck'>;
   readonly giveUp: (code: ExitCode, error: unknown) => void;
 }
 
@@ -36,9 +37,10 @@ export function linkKafka({
   logger,
   events,
   registry,
+  health,
   giveUp,
 }: KafkaLinkDeps): KafkaLink {
-  const group = new GroupWatch(topics);
+  const group = new GroupWatch(topics, () => void health.recheck());
   const metrics = new KafkaMetrics(registry, topics);
   const log = new KafkaEventLog(logger, () => clock.monotonicMs());
   const listener: KafkaTransportListener = {

@@ -1,5 +1,5 @@
 import { isDeadmanError } from '@deadman/domain';
-import type { Clock } from '@deadman/domain';
+import type { Clock, JobStore } from '@deadman/domain';
 import { measurePool, storeCheck } from '@deadman/observability';
 import type { HealthCheck, Logger, Registry, ServiceInfo } from '@deadman/observability';
 import { checkSchema, openPostgres, PostgresJobStore, waitForSchema } from '@deadman/store';
@@ -37,7 +37,7 @@ export class PostgresLink {
   /** Both critical: without them nothing can be decided. */
   get checks(): readonly HealthCheck[] {
     return [
-      storeCheck({ ping: () => this.#withPool((pool) => new PostgresJobStore(pool).ping()) }),
+      storeCheck({ ping: () => this.ask((store) => store.ping()) }),
       {
         name: 'schema',
         critical: true,
@@ -85,10 +85,15 @@ export class PostgresLink {
     throw new CannotStart(EXIT.unavailable, 'Stopped before PostgreSQL could be reached', { cause: this.#why });
   }
 
-  async #withPool(ask: (pool: PostgresDatabase) => Promise<void>): Promise<void> {
+  /** Asks the store; throws why it was not reached yet, or what it throws. */
+  ask<Answer>(question: (store: JobStore) => Promise<Answer>): Promise<Answer> {
+    return this.#withPool((pool) => question(new PostgresJobStore(pool)));
+  }
+
+  async #withPool<Answer>(ask: (pool: PostgresDatabase) => Promise<Answer>): Promise<Answer> {
     const [pool] = this.#pools;
     if (pool === undefined) throw this.#why;
-    await ask(pool);
+    return ask(pool);
   }
 
   #use(): { readonly busy: number; readonly idle: number; readonly waiting: number } {

@@ -2,12 +2,16 @@ import { SystemClock, SystemIds, SystemRandom } from '@deadman/config';
 import { createLogger, instanceName } from '@deadman/observability';
 import type { Logger, ServiceInfo } from '@deadman/observability';
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { armFailpoints } from './armed-failpoints.js';
 import { CannotStart, EXIT } from './exit-code.js';
 import type { ExitCode } from './exit-code.js';
 import type { HostConfig, RunningService, ServiceContext, ServiceSpec } from './service.js';
 import { StopSignals } from './stop-signals.js';
 import { Teardown } from './teardown.js';
+
+/** How long a start that is no longer wanted may take. Milliseconds. */
+const START_ENDS_WITHIN_MS = 10_000;
 
 /** Why a service ends, and with which code. */
 interface Ending {
@@ -25,10 +29,7 @@ export async function runService<Config extends HostConfig>(spec: ServiceSpec<Co
   const logger = createLogger(info, config.logging);
   // Whatever is thrown where nobody catches it leaves the process in a state that nobody planned. Its jobs are safe: they
   // lapse, and run again.
-  process.on('uncaughtException', (err) => {
-    logger.fatal({ event: 'service.crashed', err }, 'An error that nobody caught ends the process');
-    process.exit(EXIT.bug);
-  });
+  process.on('uncaughtException', (err) => crash(logger, err));
   process.exit(await new ServiceRun(spec, info, logger).run());
 }
 
@@ -54,9 +55,7 @@ class ServiceRun<Config extends HostConfig> {
 
   async run(): Promise<ExitCode> {
     try {
-      // A signal during the start does not wait for the start.
-      const started = this.#spec.start(this.#context());
-      const running = await Promise.race([started, this.#ending.then(() => null)]);
+      const running = await this.#start();
       if (running !== null) this.#announce(running);
       const { code } = await this.#stop(running);
       this.#logger.info({ event: 'service.stopped', exitCode: code }, 'Stopped');
@@ -65,6 +64,16 @@ class ServiceRun<Config extends HostConfig> {
       await this.#teardown.run();
       return this.#failed(error);
     }
+  }
+
+  /**
+   * Null when the service was asked to end and its start does not come to an end: what waits for something that is away
+   * stops waiting then, and what has begun to work ends as it should.
+   */
+  async #start(): Promise<RunningService | null> {
+    const started = this.#spec.start(this.#context());
+    const isLate = this.#ending.then(() => sleep(START_ENDS_WITHIN_MS, null, { ref: false }));
+    return Promise.race([started, isLate]);
   }
 
   #context(): ServiceContext<Config> {
@@ -81,6 +90,7 @@ class ServiceRun<Config extends HostConfig> {
       failpoints: armFailpoints(config.failpoints.failpoint, { clock, random, logger: this.#logger }),
       stopped: this.#signals.stopped,
       hurry: this.#signals.hurry,
+      crash: (error) => crash(this.#logger, error),
       giveUp: (code, err) => {
         this.#logger.fatal({ event: 'service.gives-up', err, exitCode: code }, 'The service cannot go on');
         this.#end({ code, fields: { exitCode: code } });
@@ -121,6 +131,11 @@ class ServiceRun<Config extends HostConfig> {
     this.#logger.fatal({ event: 'service.stuck' }, message);
     process.exit(EXIT.bug);
   }
+}
+
+function crash(logger: Logger, err: unknown): never {
+  logger.fatal({ event: 'service.crashed', err }, 'An error that nobody can mend ends the process');
+  process.exit(EXIT.bug);
 }
 
 function readVersion(manifest: URL): string {

@@ -26,6 +26,8 @@ export interface ServiceContext<Config extends HostConfig = HostConfig> {
   readonly stopped: AbortSignal;
   /** Aborts when it was asked twice: a shutdown's waiting ends then. */
   readonly hurry: AbortSignal;
+  /** Ends the process at once, so that nothing of it goes on. Its jobs are safe: they lapse, and run again. */
+  readonly crash: (error: unknown) => never;
   /** Ends the service as a signal would, but with this code: nothing that the process can do by itself helps. */
   readonly giveUp: (code: ExitCode, error: unknown) => void;
 }

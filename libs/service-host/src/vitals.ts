@@ -10,6 +10,7 @@ import {
   startManagementServer,
 } from '@deadman/observability';
 import type { HealthCheck, Logger, Registry, Role, ServiceInfo } from '@deadman/observability';
+import { cannotListen } from './free-port.js';
 import type { Teardown } from './teardown.js';
 
 /** Everything that listens to the engine and tells people of it. */
@@ -44,7 +45,11 @@ export interface ManagementDeps {
   readonly teardown: Teardown;
 }
 
-/** Begins to look at what the service depends on, and to answer on the management port, whose number it returns. */
+/**
+ * Begins to look at what the service depends on, and to answer on the management port, whose number it returns.
+ *
+ * @throws CannotStart when that port is taken.
+ */
 export async function watch(
   { health, registry }: Vitals,
   checks: readonly HealthCheck[],
@@ -55,7 +60,11 @@ export async function watch(
   measureHealth(health, registry);
   await health.start();
   teardown.add('health', async () => health.stop());
-  const management = await startManagementServer({ ...config.management, health, metrics: registry, info });
+  const { host, port } = config.management;
+  const starting = startManagementServer({ host, port, health, metrics: registry, info });
+  const management = await starting.catch((cause: Error) => {
+    throw cannotListen('MANAGEMENT_PORT', host, port, cause);
+  });
   teardown.add('management', () => management.close());
   return management.port;
 }

@@ -79,6 +79,11 @@ export class BackgroundCheck {
     else this.#failed(error);
   }
 
+  /** One run ahead of its time, unless one is under way. */
+  async runNow(): Promise<void> {
+    if (this.#running === null) await this.runOnce();
+  }
+
   report(): CheckReport {
     const { critical, effect } = this.#check;
     const ageMs =

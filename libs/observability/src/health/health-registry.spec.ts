@@ -174,6 +174,15 @@ describe('HealthRegistry: checks', () => {
     expect(health.ready().checks['postgres']).toMatchObject({ status: 'down', error: 'bug' });
   });
 
+  it('look at once when they are told that something has changed', async () => {
+    const { health, postgres } = setUp();
+    postgres.breakDown();
+    await health.start();
+    postgres.mend();
+    await health.recheck();
+    expect(health.ready().status).toBe('up');
+  });
+
   it('stop when the registry stops, and leave no timer behind', async () => {
     const { clock, health, postgres } = await started();
     health.stop();

@@ -73,6 +73,11 @@ export class HealthRegistry extends EngineEvents {
     for (const check of this.#checks) void this.#goOn(check, stopping.signal);
   }
 
+  /** Something has changed that checks look at: they look now, so that nobody waits for their next turn. */
+  async recheck(): Promise<void> {
+    await Promise.all(this.#checks.map((check) => check.runNow()));
+  }
+
   stop(): void {
     this.#stopping?.abort();
   }

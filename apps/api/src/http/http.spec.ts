@@ -196,6 +196,15 @@ describe('bodies', () => {
     expect([batch.status, batch.body.code, batch.body.limitBytes]).toEqual([413, 'body-too-large', 4_194_304]);
   });
 
+  it('413 reaches a client that is still sending', async () => {
+    const body = `{"jobs":["${'x'.repeat(16 * 1_048_576)}"]}`;
+    const headers = { 'content-type': 'application/json' };
+    for (let time = 0; time < 10; time += 1) {
+      const answer = await fetch(`http://127.0.0.1:${api.port}/jobs/batch`, { method: 'POST', headers, body });
+      expect([answer.status, await answer.json()]).toMatchObject([413, { code: 'body-too-large' }]);
+    }
+  });
+
   it('a batch between 1 and 4 MiB is taken', async () => {
     const job = JSON.stringify({ type: 'demo.echo', payload: 'x'.repeat(200_000) });
     const answer = await postText(api, '/jobs/batch', `{"jobs":[${Array.from({ length: 15 }, () => job).join()}]}`);

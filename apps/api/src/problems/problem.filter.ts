@@ -16,6 +16,8 @@ export class ProblemFilter implements ExceptionFilter {
     const reply = http.getResponse<FastifyReply>();
     const problem = toProblem(error, request.method, request.routeOptions.bodyLimit);
     this.#log(problem, request.id);
+    // Fastify hangs up on a body that is too large. Whoever still sends it then reads of a broken pipe, and not of this.
+    if (problem.code === 'body-too-large') reply.removeHeader('connection');
     if (!reply.sent) Answer.problem(problem, request.id).sendTo(reply);
   }
 

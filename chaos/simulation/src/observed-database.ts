@@ -12,16 +12,15 @@ export interface DatabaseObserver {
 /** What a replica has. */
 export interface Snapshot {
   readonly jobs: readonly Job[];
-  readonly attempts: MemoryDatabase['attempts'];
-  readonly keys: MemoryDatabase['keys'];
-  readonly outbox: MemoryDatabase['outbox'];
-  readonly effects: MemoryDatabase['effects'];
-  readonly progress: MemoryDatabase['progress'];
-  readonly workers: MemoryDatabase['workers'];
-  readonly deadLetters: MemoryDatabase['deadLetters'];
-  readonly unrecorded: MemoryDatabase['unrecorded'];
+  /** Every other table by its name in `MemoryDatabase`, those that are added one day included. */
+  readonly tables: ReadonlyMap<string, Table>;
   readonly watch: MemoryDatabase['watch'];
 }
+
+type Table = Map<unknown, unknown> | unknown[];
+
+/** The rows of jobs, and what is made from them. */
+const FROM_JOBS = new Set(['jobs', 'running']);
 
 /** A database whose every change is looked at as it happens, and which can be set back to an earlier moment. */
 export class ObservedDatabase extends MemoryDatabase {
@@ -46,33 +45,23 @@ export class ObservedDatabase extends MemoryDatabase {
   }
 
   snapshot(): Snapshot {
-    return {
-      jobs: [...this.jobs.values()],
-      attempts: new Map(this.attempts),
-      keys: new Map(this.keys),
-      outbox: new Map(this.outbox),
-      effects: new Map([...this.effects].map(([jobId, keys]) => [jobId, new Set(keys)])),
-      progress: new Map(this.progress),
-      workers: new Map(this.workers),
-      deadLetters: new Map(this.deadLetters),
-      unrecorded: new Map(this.unrecorded),
-      watch: this.watch,
-    };
+    const tables = new Map(this.#tables().map(([name, table]) => [name, copyOf(table)]));
+    return { jobs: [...this.jobs.values()], tables, watch: this.watch };
   }
 
   /** What was committed since then never happened. */
-  restore(snapshot: Snapshot): void {
+  restore({ jobs, tables, watch }: Snapshot): void {
     for (const job of this.jobs.values()) this.remove(job);
-    for (const job of snapshot.jobs) super.put(job);
-    refill(this.attempts, snapshot.attempts);
-    refill(this.keys, snapshot.keys);
-    refill(this.outbox, snapshot.outbox);
-    refill(this.effects, snapshot.effects);
-    refill(this.progress, snapshot.progress);
-    refill(this.workers, snapshot.workers);
-    refill(this.deadLetters, snapshot.deadLetters);
-    refill(this.unrecorded, snapshot.unrecorded);
-    this.watch = snapshot.watch;
+    for (const job of jobs) super.put(job);
+    for (const [name, table] of this.#tables()) refill(table, copyOf(tables.get(name)!));
+    this.watch = watch;
+  }
+
+  #tables(): readonly (readonly [string, Table])[] {
+    return Object.entries(this).filter(
+      (entry): entry is [string, Table] =>
+        !FROM_JOBS.has(entry[0]) && (entry[1] instanceof Map || Array.isArray(entry[1])),
+    );
   }
 
   get openJobs(): readonly Job[] {
@@ -85,7 +74,16 @@ export class ObservedDatabase extends MemoryDatabase {
   }
 }
 
-function refill<Key, Value>(target: Map<Key, Value>, source: ReadonlyMap<Key, Value>): void {
-  target.clear();
-  for (const [key, value] of source) target.set(key, value);
+/** Rows are never changed in place, except where a row is a set. */
+function copyOf(table: Table): Table {
+  if (Array.isArray(table)) return [...table];
+  return new Map([...table].map(([key, row]) => [key, row instanceof Set ? new Set(row) : row]));
+}
+
+function refill(table: Table, rows: Table): void {
+  if (Array.isArray(table)) table.splice(0, Infinity, ...(rows as unknown[]));
+  else {
+    table.clear();
+    for (const [key, row] of rows as Map<unknown, unknown>) table.set(key, row);
+  }
 }

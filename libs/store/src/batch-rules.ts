@@ -40,6 +40,17 @@ export function checkProgress(updates: readonly ProgressUpdate[]): void {
   for (const { value } of updates) rejectUnstorable(value);
 }
 
+/** The name and the value of an effect or a step. */
+export function checkMemo(name: string, value: string): void {
+  rejectUnstorable([name, value]);
+}
+
+/** What a handler's transaction hands in. A key would need an answer to whoever used it before, and the effect is one already. */
+export function checkNewJobs(batch: readonly Submission[]): void {
+  checkSubmissions(batch);
+  if (batch.some(({ job }) => job.idempotencyKey !== null)) throw new TypeError('A job in a transaction has no key');
+}
+
 function assertGenuine(transition: unknown): void {
   if (!Transition.isGenuine(transition))
     throw new TypeError('Only what `admit` and `transition` return can be written');

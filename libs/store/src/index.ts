@@ -1,4 +1,5 @@
 export { MemoryDatabase } from './memory/memory-database.js';
+export { MemoryEffectStore } from './memory/memory-effect-store.js';
 export { MemoryJobStore } from './memory/memory-job-store.js';
 export { MemoryStoreNotices } from './memory/memory-store-notices.js';
 export { MemoryWorkerRegistry } from './memory/memory-worker-registry.js';
@@ -8,9 +9,12 @@ export { readMigrations, SCHEMA_VERSION } from './postgres/migration-files.js';
 export type { MigrationFiles } from './postgres/migration-files.js';
 export { openPostgres, PostgresDatabase } from './postgres/postgres-database.js';
 export type { PostgresOptions } from './postgres/postgres-database.js';
+export { PostgresEffectStore } from './postgres/postgres-effect-store.js';
 export { PostgresJobStore } from './postgres/postgres-job-store.js';
 export { PostgresStoreNotices } from './postgres/postgres-store-notices.js';
 export type { NoticesOptions } from './postgres/postgres-store-notices.js';
 export { PostgresWorkerRegistry } from './postgres/postgres-worker-registry.js';
+export { TransactionPool } from './postgres/transaction-pool.js';
+export type { TransactionPoolOptions } from './postgres/transaction-pool.js';
 export { checkSchema, readSchemaState, waitForSchema } from './postgres/schema-version.js';
 export type { SchemaState } from './postgres/schema-version.js';

@@ -3,11 +3,13 @@ import { isDeadmanError } from '@deadman/domain';
 import type {
   ApplyResult,
   ClaimedJob,
+  EffectStore,
   IdleClaim,
   Job,
   JobSpec,
   JobStore,
   JobView,
+  OpenTransaction,
   OutboxEntry,
   StoreNotices,
   TicketClaim,
@@ -21,12 +23,17 @@ export interface StoreUnderTest {
   readonly store: JobStore;
   readonly workers: WorkerRegistry;
   readonly notices: StoreNotices;
+  readonly effects: EffectStore;
   /** What the database's clock says. */
   now(): Promise<Date>;
   /** Moves the database's clock on, and no other. */
   elapse(ms: number): Promise<void>;
   /** Leaves what a handler's transaction leaves when it commits an effect. */
   recordEffect(jobId: string, key: string): Promise<void>;
+  /** Writes a line to a ledger inside a handler's transaction. Nothing keeps the ledger from taking a line twice. */
+  fire(transaction: OpenTransaction, what: string): Promise<void>;
+  /** The lines that committed, in their order. */
+  fired(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 

@@ -19,7 +19,7 @@ export interface Choice {
 }
 
 /** The decision that holds for the row as it is: a lost effect outweighs the success, a cancel request what is left of it. */
-export function choose(transition: Transition, job: Job, recorded: ReadonlySet<string> | undefined): Choice {
+export function choose(transition: Transition, job: Job, recorded: ReadonlyMap<string, string> | undefined): Choice {
   const isMissing = transition.effects.some((key) => !recorded?.has(key));
   const verdict: Verdict = isMissing && transition.withoutEffects !== null ? transition.withoutEffects : transition;
   if (job.cancelRequestedAt !== null && verdict.underCancel !== null) {

@@ -33,6 +33,22 @@ export interface ProgressRow {
   readonly at: Date;
 }
 
+export interface StepRow {
+  /** The attempt that began it last. */
+  readonly attempt: number;
+  /** Null until it is done. */
+  readonly value: string | null;
+}
+
+/** A statement of a handler's transaction that committed. */
+export interface StatementRow {
+  readonly jobId: string;
+  /** Of the effect. */
+  readonly key: string;
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
 export interface WorkerRow extends WorkerRecord {
   readonly lastSeenAt: Date;
 }
@@ -50,7 +66,12 @@ export class MemoryDatabase {
   readonly attempts = new Map<string, AttemptRecord[]>();
   readonly keys = new Map<string, KeyRow>();
   readonly outbox = new Map<string, OutboxRow>();
-  readonly effects = new Map<string, Set<string>>();
+  /** By job, then by key. */
+  readonly effects = new Map<string, ReadonlyMap<string, string>>();
+  /** By job, then by name. */
+  readonly steps = new Map<string, ReadonlyMap<string, StepRow>>();
+  /** What handlers' transactions did, in the order of their commits: a ledger that nothing keeps from growing twice. */
+  readonly statements: StatementRow[] = [];
   readonly progress = new Map<string, ProgressRow>();
   readonly workers = new Map<string, WorkerRow>();
   /** By `deathKey`, as are `unrecorded`. */
@@ -98,6 +119,7 @@ export class MemoryDatabase {
     this.jobs.delete(job.id);
     this.attempts.delete(job.id);
     this.effects.delete(job.id);
+    this.steps.delete(job.id);
     this.progress.delete(job.id);
     for (let attempt = 1; attempt <= job.attempt; attempt += 1) {
       this.deadLetters.delete(deathKey({ jobId: job.id, attempt }));
@@ -105,9 +127,8 @@ export class MemoryDatabase {
   }
 
   /** What a handler's transaction leaves beside its own writes. */
-  recordEffect(jobId: string, key: string): void {
-    const keys = this.effects.get(jobId) ?? new Set();
-    this.effects.set(jobId, keys.add(key));
+  recordEffect(jobId: string, key: string, value = 'null'): void {
+    this.effects.set(jobId, new Map(this.effects.get(jobId)).set(key, value));
   }
 
   /** Tells the listeners, after the call that says so has returned. */

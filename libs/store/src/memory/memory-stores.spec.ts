@@ -1,9 +1,10 @@
 import { FakeClock } from '@deadman/testing';
 import type { StoreUnderTest } from '../contract/store-under-test.contract.js';
-import { jobStoreContract } from '../job-store.contract.js';
+import { effectStoreContract, jobStoreContract } from '../job-store.contract.js';
 import { storeNoticesContract } from '../store-notices.contract.js';
 import { workerRegistryContract } from '../worker-registry.contract.js';
 import { MemoryDatabase } from './memory-database.js';
+import { MemoryEffectStore } from './memory-effect-store.js';
 import { MemoryJobStore } from './memory-job-store.js';
 import { MemoryStoreNotices } from './memory-store-notices.js';
 import { MemoryWorkerRegistry } from './memory-worker-registry.js';
@@ -15,13 +16,17 @@ async function open(): Promise<StoreUnderTest> {
     store: new MemoryJobStore(db),
     workers: new MemoryWorkerRegistry(db),
     notices: new MemoryStoreNotices(db),
+    effects: new MemoryEffectStore(db),
     now: async () => clock.now(),
     elapse: (ms) => clock.advance(ms),
     recordEffect: async (jobId, key) => db.recordEffect(jobId, key),
+    fire: async (transaction, what) => void (await transaction.query('fire', [what])),
+    fired: async () => db.statements.map(({ values }) => String(values[0])),
     close: async () => {},
   };
 }
 
 jobStoreContract('MemoryJobStore', open);
+effectStoreContract('MemoryEffectStore', open);
 workerRegistryContract('MemoryWorkerRegistry', open);
 storeNoticesContract('MemoryStoreNotices', open);

@@ -1,7 +1,7 @@
 import { DeadmanError, NO_COUNTS } from '@deadman/domain';
 import type { Due, Job, JobState, OutboxEntry, Submission, Submitted, SubmitReceipt } from '@deadman/domain';
 import { toArrayLiteral } from './array-literal.js';
-import type { PostgresDatabase, Values } from './postgres-database.js';
+import type { PostgresDatabase, Run, Values } from './postgres-database.js';
 import { toJob } from './rows.js';
 import type { JobRow } from './rows.js';
 import { statement } from './statement.js';
@@ -83,6 +83,22 @@ async function insert(
     const row = created.get(submission.job.id);
     if (row !== undefined) answers.set(submission, { kind: 'created', job: toNewJob(submission, row) });
   }
+  return toOutbox(rows);
+}
+
+/**
+ * Inserts new jobs without keys as a part of somebody's transaction, and returns what is to be sent once that has
+ * committed.
+ */
+export async function insertJobs(
+  run: Run,
+  batch: readonly Submission[],
+  dueNoticeMs: number,
+): Promise<readonly OutboxEntry[]> {
+  return toOutbox(await run<SubmitRow>(SUBMIT, toValues(batch, dueNoticeMs)));
+}
+
+function toOutbox(rows: readonly SubmitRow[]): OutboxEntry[] {
   return rows.flatMap((row) =>
     row.kind === 'ticket' ? [{ id: row.id, kind: 'ready' as const, queue: row.queue, jobIds: row.job_ids }] : [],
   );

@@ -65,6 +65,15 @@ export function isConnectionSound(error: unknown): boolean {
   return answer !== null && !answer.isFatal && !FORGOTTEN.has(answer.sqlState);
 }
 
+/** The driver has waited for an answer for as long as it was told to. */
+const NO_ANSWER = /^Query read timeout$/;
+
+/** Whether an error says that the connection is of no use any more: the server has ended the session, or does not answer. */
+export function hasLostConnection(error: unknown): boolean {
+  const answer = toAnswer(error);
+  return answer === null ? NO_ANSWER.test(messageOf(error)) : answer.isFatal;
+}
+
 /** A prepared statement that the server has forgotten, or whose result has another shape since a migration. */
 const FORGOTTEN: ReadonlySet<string> = new Set(['26000', '0A000']);
 

@@ -28,6 +28,7 @@ export class PostgresLink {
   readonly #deps: PostgresLinkDeps;
   readonly #pools: PostgresDatabase[] = [];
   #why: unknown = new Error('not reached yet');
+  #isTold = false;
 
   constructor(deps: PostgresLinkDeps) {
     this.#deps = deps;
@@ -78,11 +79,18 @@ export class PostgresLink {
         return await openPostgres({ ...database, applicationName: info.instance, onIdleError, ...options });
       } catch (error) {
         if (!isDeadmanError(error)) throw error;
-        this.#why = error;
+        this.#tellOnce(error);
         await clock.sleep(TRY_EVERY_MS, stopped);
       }
     }
     throw new CannotStart(EXIT.unavailable, 'Stopped before PostgreSQL could be reached', { cause: this.#why });
+  }
+
+  #tellOnce(err: unknown): void {
+    this.#why = err;
+    if (this.#isTold) return;
+    this.#isTold = true;
+    this.#deps.logger.warn({ event: 'postgres.awaited', err }, 'PostgreSQL cannot be reached; waiting until it can');
   }
 
   /** Asks the store; throws why it was not reached yet, or what it throws. */

@@ -17,8 +17,10 @@ export interface RedisLinkDeps {
 /** A service's Redis, which may be away at any time: work goes on without it. */
 export class RedisLink {
   readonly scripts: RedisScripts;
+  readonly #logger: Logger;
 
   constructor({ redis, logger, teardown }: RedisLinkDeps) {
+    this.#logger = logger;
     const onError = (err: Error): void =>
       logger.debug({ event: 'redis.connection-broken', err }, 'The connection to Redis broke; another one is made');
     this.scripts = new RedisScripts({ ...redis, onError });
@@ -52,8 +54,12 @@ export class RedisLink {
       await this.scripts.ready(FIRST_WAIT_MS);
       await refuseEviction(this.scripts);
     } catch (cause) {
-      if (!isDeadmanError(cause, 'configuration-invalid')) return;
+      if (!isDeadmanError(cause, 'configuration-invalid')) return this.#tellAway(cause);
       throw new CannotStart(EXIT.config, cause.message, { cause });
     }
+  }
+
+  #tellAway(err: unknown): void {
+    this.#logger.warn({ event: 'redis.away', err }, 'Redis cannot be reached; starting without it');
   }
 }

@@ -56,9 +56,10 @@ export async function watch(
   { config, info, logger, teardown }: ManagementDeps,
 ): Promise<number> {
   for (const check of checks) health.add(check);
-  logHealth(health, logger);
   measureHealth(health, registry);
   await health.start();
+  // What is down now has not been tried yet; its link tells when it cannot be reached.
+  logHealth(health, logger);
   teardown.add('health', async () => health.stop());
   const { host, port } = config.management;
   const starting = startManagementServer({ host, port, health, metrics: registry, info });

@@ -30,6 +30,9 @@ export interface ThreadHeartOptions {
   readonly silentAfterMs: number;
 }
 
+/** How long the thread may take to start. Nothing is claimed before its first beat. Milliseconds; a busy machine takes seconds. */
+const STARTS_WITHIN_MS = 30_000;
+
 /** The worker's side of a heart that beats in a thread of its own. */
 export class ThreadHeart extends Heart {
   readonly #deps: ThreadHeartDeps;
@@ -39,6 +42,8 @@ export class ThreadHeart extends Heart {
   #thread: HeartThread | null = null;
   #hear: (word: HeartWord) => void = () => {};
   #untold: HeartNews[] = [];
+  /** Something was heard of the thread: it has started. */
+  #hasShown = false;
   #isStopping = false;
   #timer: Timer | null = null;
   #beats = 0;
@@ -96,6 +101,7 @@ export class ThreadHeart extends Heart {
 
   #onMessage(message: FromHeart): void {
     this.#silence.broken();
+    this.#hasShown = true;
     switch (message.kind) {
       case 'word':
         return this.#hear(message.word);
@@ -119,7 +125,7 @@ export class ThreadHeart extends Heart {
     this.#link.say({ kind: 'alive' });
     this.#link.catchUp();
     const silentMs = this.#silence.look(clock.monotonicMs());
-    if (silentMs > this.#options.silentAfterMs) {
+    if (silentMs > (this.#hasShown ? this.#options.silentAfterMs : STARTS_WITHIN_MS)) {
       return this.#die(new Error(`Nothing was heard of the heart for ${Math.round(silentMs)} ms`));
     }
     this.#timer = clock.setTimer(this.#options.pulseMs, () => this.#pulse());

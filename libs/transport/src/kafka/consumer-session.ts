@@ -19,6 +19,9 @@ const RETRY = { initialRetryTime: 100, maxRetryTime: 1_000, factor: 0.2, multipl
 /** How long after its stop a consumer may take to tell of its crash. Milliseconds. */
 const STOP_GRACE_MS = 2_000;
 
+/** How long the last commit and the farewell may take; without one, the group misses the member a session later. Milliseconds. */
+const LEAVE_LIMIT_MS = 3_000;
+
 /** Batches of different partitions that are handed over at once. */
 const CONCURRENT_BATCHES = 4;
 
@@ -106,9 +109,11 @@ export class ConsumerSession implements Session {
     await Promise.all(this.#batches);
   }
 
-  /** Commits what is settled and leaves the group, within the limit for it. */
+  /** Waits for the batches under way, commits what is settled and leaves the group, each within its limit. */
   async close(): Promise<void> {
-    await bounded(this.#deps.clock, this.#options.timings.closeLimitMs, this.#leave());
+    const { clock } = this.#deps;
+    await bounded(clock, this.#options.timings.closeLimitMs, this.pause());
+    await bounded(clock, LEAVE_LIMIT_MS, this.#leave());
     this.abandon();
   }
 
@@ -263,7 +268,6 @@ export class ConsumerSession implements Session {
 
   /** A consumer that is stopped while it starts would go on afterwards (kafkajs's issues #967, #1639). */
   async #leave(): Promise<void> {
-    await this.pause();
     await this.#starting;
     await this.#committer.commit();
     await this.#consumer.disconnect();

@@ -34,7 +34,7 @@ export interface KafkaTimings {
   /** Pause before a lost consumer is made anew: the first and the longest. Doubles in between, half of it is left to chance. */
   readonly rebuildBaseMs: number;
   readonly rebuildMaxMs: number;
-  /** How long a subscription may take to end. */
+  /** How long a subscription that ends waits for the batches under way. Leaving its group takes three seconds more at most. */
   readonly closeLimitMs: number;
   /** How long one `publish` may take, the wait for an earlier send included. */
   readonly publishLimitMs: number;

@@ -2,7 +2,7 @@ import { admit, isDeadmanError, isTerminal, NOW } from '@deadman/domain';
 import type { JobSpec, Submission, Submitted } from '@deadman/domain';
 import type { Dice } from './dice.js';
 import { CountedIds } from './ids.js';
-import { JOB_TYPE, scriptJob } from './sim-handler.js';
+import { JOB_TYPE, RARE_TYPE, scriptJob } from './sim-handler.js';
 import { nameOf } from './story.js';
 import type { SubmittedBatch } from './verdict.js';
 import type { Intake, World } from './world.js';
@@ -54,7 +54,7 @@ export class Clients {
 
   #spec(idempotencyKey: string | null, isPoison: boolean, dice: Dice): Spec {
     return {
-      type: JOB_TYPE,
+      type: dice.chance(0.15) ? RARE_TYPE : JOB_TYPE,
       queue: 'default',
       payload: JSON.stringify(scriptJob(dice, isPoison)),
       maxAttempts: 4,

@@ -1,5 +1,5 @@
 import { DEFAULT_LIMITS, leasePolicy } from '@deadman/domain';
-import type { EngineEvent, EngineEvents, JobLimits, LeasePolicy, Random, Rules } from '@deadman/domain';
+import type { EngineEvent, EngineEvents, JobLimits, LeasePolicy, Random, Rules, WorkerRecord } from '@deadman/domain';
 import {
   DeadLetterRecorder,
   HandlerRegistry,
@@ -12,12 +12,14 @@ import {
   Submitter,
   Worker,
 } from '@deadman/engine';
-import type { LoopSpec } from '@deadman/engine';
+import type { Heart, LoopSpec, WorkerDeps } from '@deadman/engine';
 import { CountedIds } from './ids.js';
+import type { Kernel } from './kernel.js';
 import type { Process } from './process.js';
 import type { RemotePorts } from './remote-ports.js';
 import { simulatedHandler } from './sim-handler.js';
 import type { RunListener } from './sim-handler.js';
+import { ThreadHeart } from './thread-heart.js';
 
 /** Shorter than in production, so that a schedule sees several; said in every report. Milliseconds. */
 export const TTL_MS = 5_000;
@@ -48,7 +50,12 @@ export interface ProgramHost {
   /** A number that no other life of a process has. */
   readonly life: number;
   readonly slots: number;
+  /** What a worker has handlers for. */
+  readonly jobTypes: readonly string[];
   readonly hear: (event: EngineEvent) => void;
+  readonly kernel: Kernel;
+  /** Starts a thread for a worker's heart; null when it beats in the main thread. */
+  readonly startHeart: (() => { readonly thread: Process; readonly ports: RemotePorts }) | null;
   readonly runs: (worker: () => Worker) => RunListener;
 }
 
@@ -81,16 +88,13 @@ function startApi(_host: ProgramHost, deps: Surroundings): Program {
   return { stop: () => submitter.close(), intake: { submitter, commands: new JobCommands(deps) }, worker: null };
 }
 
-function startWorker({ process, slots, runs }: ProgramHost, deps: Surroundings): Program {
+function startWorker(host: ProgramHost, deps: Surroundings): Program {
+  const { process, slots, jobTypes, runs } = host;
   const handlers = new HandlerRegistry();
-  handlers.register(
-    simulatedHandler(
-      process,
-      runs(() => worker),
-    ),
-  );
+  const listener = runs(() => worker);
+  for (const type of jobTypes) handlers.register(simulatedHandler(type, process, listener));
   const worker = new Worker(
-    { ...deps, handlers, handlerLog: () => SILENT_LOG },
+    { ...deps, handlers, handlerLog: () => SILENT_LOG, ...heartOf(host, deps) },
     {
       name: process.name,
       slots,
@@ -104,6 +108,22 @@ function startWorker({ process, slots, runs }: ProgramHost, deps: Surroundings):
   void worker.start();
   void deps.notices.subscribe((notice) => (notice.kind === 'cancel' ? worker.cancel(notice.jobIds) : undefined));
   return { stop: () => worker.drain(), intake: null, worker };
+}
+
+/** How a worker makes its heart; nothing when it is to make its own, in its main thread. */
+function heartOf(
+  { process: main, kernel, startHeart }: ProgramHost,
+  deps: Surroundings,
+): Pick<WorkerDeps, 'makeHeart'> {
+  if (startHeart === null) return {};
+  const makeHeart = (worker: WorkerRecord): Heart => {
+    const { thread, ports } = startHeart();
+    const { clock } = thread;
+    const surroundings = { ...ports, clock, random: thread.dice.split('engine'), events: deps.events };
+    const options = { worker, policy: POLICY, limits: LIMITS, quarantineWaitMs: QUARANTINE_WAIT_MS };
+    return new ThreadHeart({ kernel, main, thread }, surroundings, options);
+  };
+  return { makeHeart };
 }
 
 function startReaper({ process }: ProgramHost, deps: Surroundings): Program {

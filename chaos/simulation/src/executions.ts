@@ -1,4 +1,4 @@
-import type { Lease } from '@deadman/domain';
+import type { BeatReply, Lease } from '@deadman/domain';
 import type { Kernel } from './kernel.js';
 import type { Process } from './process.js';
 import type { Situations } from './situations.js';
@@ -18,7 +18,9 @@ export interface Execution {
   readonly signal: AbortSignal;
   /** When the last renewal was sent that a store answered in time; at first when it started, which a late claim does not. Milliseconds. */
   vouchedAtMs: number;
-  startedAtMs: number;
+  readonly startedAtMs: number;
+  /** When its worker was first told that no row confirms it. */
+  unconfirmedAtMs: number | null;
   hasReturned: boolean;
   isOver: boolean;
 }
@@ -32,6 +34,8 @@ export class Executions {
   readonly #ttlMs: number;
   readonly #situations: Situations;
   readonly #lastVouch = new Map<Process, Record<Voucher, number>>();
+  /** When the beats were sent that each worker had an answer to. */
+  readonly #beats = new Map<Process, readonly number[]>();
   readonly #all: Execution[] = [];
   readonly #running = new Map<Process, Set<Execution>>();
   readonly #ofJob = new Map<string, Execution[]>();
@@ -49,6 +53,7 @@ export class Executions {
       id: this.#all.length + 1,
       startedAtMs,
       vouchedAtMs: startedAtMs,
+      unconfirmedAtMs: null,
       hasReturned: false,
       isOver: false,
     };
@@ -89,15 +94,22 @@ export class Executions {
         execution.attempt === attempt &&
         !execution.isOver &&
         !execution.signal.aborted &&
-        execution.process.isWell &&
+        execution.process.canSpeak &&
         execution.process.standsSinceMs <= sinceMs,
     );
   }
 
   /** The worker's row was written by a beat sent then, and the worker knows: all it ran is vouched for. */
-  onBeat(process: Process, sentAtMs: number): void {
+  onBeat(process: Process, { beliefs }: BeatReply, sentAtMs: number): void {
     this.#noteVoucher(process, 'Postgres', sentAtMs);
-    for (const execution of this.#runningOn(process)) this.#vouch(execution, sentAtMs);
+    this.#beats.set(process, [...(this.#beats.get(process) ?? []), sentAtMs]);
+    const believed = new Set(beliefs.map(keyOf));
+    for (const execution of this.#runningOn(process)) {
+      this.#vouch(execution, sentAtMs);
+      if (execution.startedAtMs < sentAtMs && !believed.has(keyOf(execution))) {
+        execution.unconfirmedAtMs ??= this.#kernel.nowMs;
+      }
+    }
   }
 
   onRenewal(process: Process, leases: readonly Lease[], renewed: readonly boolean[], sentAtMs: number): void {
@@ -106,6 +118,11 @@ export class Executions {
     for (const execution of this.#runningOn(process)) {
       if (granted.has(keyOf(execution))) this.#vouch(execution, sentAtMs);
     }
+  }
+
+  /** How many beats have told a worker since then what the database believes of it. */
+  beatsSince(process: Process, sinceMs: number): number {
+    return (this.#beats.get(process) ?? []).filter((sentAtMs) => sentAtMs > sinceMs).length;
   }
 
   /** For how long nobody has vouched for it. A renewal that came after a TTL without one does not count. */

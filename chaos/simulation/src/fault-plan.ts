@@ -4,8 +4,16 @@ import type { Dice } from './dice.js';
 export type Fault =
   /** A process dies on the spot and another of its kind starts after `forMs`. */
   | { readonly kind: 'kill'; readonly atMs: number; readonly victim: number; readonly forMs: number }
-  /** A process stands still for `forMs`. */
-  | { readonly kind: 'freeze'; readonly atMs: number; readonly victim: number; readonly forMs: number }
+  /** A process stands still for `forMs`, and then hears nothing from Postgres for `cutMs`: a machine that was moved. */
+  | {
+      readonly kind: 'freeze';
+      readonly atMs: number;
+      readonly victim: number;
+      readonly forMs: number;
+      readonly cutMs: number;
+    }
+  /** The main thread of a process stands still for `forMs`, as a handler can make it. */
+  | { readonly kind: 'block'; readonly atMs: number; readonly victim: number; readonly forMs: number }
   /** A process is told to stop, hands over what it holds, and another starts. */
   | { readonly kind: 'restart'; readonly atMs: number; readonly victim: number; readonly forMs: number }
   /** A server is away for everybody. `refuses`: callers are told at once; `silent`: they hear nothing. */
@@ -48,6 +56,7 @@ export type FaultKind = Fault['kind'];
 export const FAULT_KINDS: readonly FaultKind[] = [
   'kill',
   'freeze',
+  'block',
   'restart',
   'outage',
   'cut',
@@ -91,6 +100,8 @@ export interface FaultPlan {
   readonly apis: number;
   readonly workers: number;
   readonly slots: number;
+  /** Whether workers beat in their main thread, or in one of its own. */
+  readonly hearts: 'local' | 'thread';
   readonly reapers: number;
   readonly network: NetworkFaults;
   readonly faults: readonly Fault[];
@@ -127,6 +138,7 @@ export function planFaults(dice: Dice): FaultPlan {
     apis: dice.integer(1, 2),
     workers: dice.integer(1, 4),
     slots: dice.pick([1, 2, 4, 8]),
+    hearts: dice.pick(['local', 'thread']),
     reapers: dice.integer(1, 3),
     network: planNetwork(dice),
     faults: faults.toSorted((one, other) => one.atMs - other.atMs),
@@ -157,6 +169,8 @@ function planFault(kind: FaultKind, untilMs: number, dice: Dice): Fault {
     case 'restart':
       return { kind, atMs, victim, forMs: dice.integer(100, 8_000) };
     case 'freeze':
+      return { kind, atMs, victim, forMs: dice.integer(500, 16_000), cutMs: dice.pick([0, 0, 0, 6_000, 12_000]) };
+    case 'block':
       return { kind, atMs, victim, forMs: dice.integer(500, 16_000) };
     case 'outage':
       return planOutage(atMs, dice);

@@ -122,13 +122,18 @@ export class Invariants implements DatabaseObserver {
   }
 
   /**
-   * A handler that was not told to stop fires an effect outside. Once nobody has vouched for a run during a TTL, its worker
+   * A handler that was not told to stop fires an effect outside. A worker that was told that no row confirms a run stops it
+   * before the next beat. Once nobody has vouched for a run during a TTL, its worker
    * has two beats to notice; a worker that stood still has them from when it stands again.
    */
   onEffect(execution: Execution): void {
     const { executions, nowMs, ttlMs, beatMs } = this.#world();
+    const { unconfirmedAtMs } = execution;
+    if (unconfirmedAtMs !== null && nowMs > Math.max(unconfirmedAtMs, execution.process.runsSinceMs) + beatMs) {
+      this.add('G2 unconfirmed', execution.jobId, `fires an effect at ${execution.attempt}, which no row confirms`);
+    }
     const silenceMs = executions.silenceMs(execution);
-    const noticedByMs = Math.max(nowMs - silenceMs + ttlMs, execution.process.standsSinceMs) + 2 * beatMs;
+    const noticedByMs = Math.max(nowMs - silenceMs + ttlMs, execution.process.runsSinceMs) + 2 * beatMs;
     if (silenceMs > ttlMs && nowMs > noticedByMs) {
       this.add(
         'G2 zombie',
@@ -189,7 +194,10 @@ export class Invariants implements DatabaseObserver {
   }
 
   #judgeClaim(before: Job, after: Job): void {
-    const { nowMs, limits } = this.#world();
+    const { nowMs, limits, db } = this.#world();
+    if (db.workers.get(after.claim!.workerId)?.types.includes(after.type) === false) {
+      this.report('§5 types', after, 'was claimed by a worker that has no handler for it');
+    }
     this.claims.set(`${after.id}/${after.attempt}`, {
       token: after.claim!.token,
       alone: after.claim!.alone,

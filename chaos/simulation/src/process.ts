@@ -7,8 +7,9 @@ import type { Kernel, Owner } from './kernel.js';
 export const EPOCH_MS = Date.parse('2026-01-01T00:00:00.000Z');
 
 /**
- * One life of a process. Killed, nothing of it happens any more: its timers are gone, replies to it reach nobody, and
- * what it had already sent arrives all the same. Frozen, its timers and replies wait until it is thawed.
+ * One life of a process, seen from one of its threads. Killed, nothing of it happens any more: its timers are gone, replies
+ * to it reach nobody, and what it had already sent arrives all the same. Frozen, its timers and replies wait until it is
+ * thawed.
  *
  * The process itself owns its timers, `inbox` owns what comes from outside.
  */
@@ -20,17 +21,23 @@ export class Process implements Owner {
   readonly dice: Dice;
   readonly inbox: Owner;
   readonly #kernel: Kernel;
+  readonly #threads: Process[] = [];
+  #main: Process | null = null;
   #isAlive = true;
   #timers: (() => void)[] | null = null;
   #messages: (() => void)[] = [];
+  #runsSinceMs: number;
   #standsSinceMs: number;
+  /** It was told to end, and hands back what it holds. */
+  isStopping = false;
 
   /** @param skewMs by how much its wall clock is wrong. Nothing may depend on that. */
-  constructor(post: string, life: number, kernel: Kernel, dice: Dice, skewMs = 0) {
+  constructor(post: string, name: string, kernel: Kernel, dice: Dice, skewMs = 0) {
     this.post = post;
-    this.name = `${post}.${life}`;
+    this.name = name;
     this.#kernel = kernel;
     this.dice = dice;
+    this.#runsSinceMs = kernel.nowMs;
     this.#standsSinceMs = kernel.nowMs;
     this.clock = new VirtualClock(kernel, { owner: this, skewMs });
     const isAlive = (): boolean => this.#isAlive;
@@ -42,31 +49,60 @@ export class Process implements Owner {
     };
   }
 
+  /** A thread that lives and freezes with this one, and goes on when only this one is blocked. */
+  startThread(name: string): Process {
+    const thread = new Process(this.post, `${this.name}/${name}`, this.#kernel, this.dice.split(name));
+    thread.#main = this;
+    this.#threads.push(thread);
+    return thread;
+  }
+
   get isAlive(): boolean {
     return this.#isAlive;
   }
 
+  /** Frozen, or blocked. */
   get isFrozen(): boolean {
     return this.#timers !== null;
   }
 
-  /** Alive and not frozen: somebody who can answer for what it holds. */
+  /** Alive and neither frozen nor blocked. */
   get isWell(): boolean {
     return this.#isAlive && this.#timers === null;
   }
 
-  /** Since when it has run without standing still. */
-  get standsSinceMs(): number {
-    return this.#standsSinceMs;
+  /** Somebody in it can speak for what it holds: itself, or a thread of it. */
+  get canSpeak(): boolean {
+    return this.isWell || this.#threads.some(({ isWell }) => isWell);
   }
 
+  /** Since when somebody in it has been able to speak. */
+  get standsSinceMs(): number {
+    return this.#threads[0]?.standsSinceMs ?? this.#standsSinceMs;
+  }
+
+  /** Since when this thread has run without standing still. */
+  get runsSinceMs(): number {
+    return this.#runsSinceMs;
+  }
+
+  /** Kills the process, whichever of its threads is asked. */
   kill(): void {
+    if (!this.#isAlive) return;
     this.#isAlive = false;
     this.#timers = null;
     this.#messages = [];
+    this.#main?.kill();
+    for (const thread of this.#threads) thread.kill();
   }
 
   freeze(): void {
+    this.block();
+    for (const thread of this.#threads) thread.freeze();
+  }
+
+  /** Only this thread stands still. */
+  block(): void {
     if (this.#isAlive) this.#timers ??= [];
   }
 
@@ -75,10 +111,12 @@ export class Process implements Owner {
    * in its event loop a real process was stopped: a request whose reply lies there may time out before it is read.
    */
   thaw(): void {
+    for (const thread of this.#threads) thread.thaw();
     if (this.#timers === null) return;
     const [timers, messages] = [this.#timers, this.#messages];
     this.#timers = null;
     this.#messages = [];
+    this.#runsSinceMs = this.#kernel.nowMs;
     this.#standsSinceMs = this.#kernel.nowMs;
     const areTimersFirst = this.dice.chance(0.5);
     for (const run of areTimersFirst ? timers : messages) this.#kernel.after(0, run, this);

@@ -1,3 +1,4 @@
+import type { Job } from '@deadman/domain';
 import { duplicateRuns } from './duplicates.js';
 import { Clients } from './clients.js';
 import { Dice } from './dice.js';
@@ -5,8 +6,8 @@ import { TTL_MS } from './deployment.js';
 import { planFaults } from './fault-plan.js';
 import type { FaultPlan } from './fault-plan.js';
 import type { Violation } from './invariants.js';
+import { RARE_TYPE } from './sim-handler.js';
 import type { Script } from './sim-handler.js';
-import { isPoison } from './sim-handler.js';
 import { Story } from './story.js';
 import { Verdict } from './verdict.js';
 import { World } from './world.js';
@@ -43,6 +44,8 @@ const HEAL_WITHIN_MS = 4 * TTL_MS + 90_000;
 /** A job that kills its process lapses fourteen times before it is dead. Milliseconds. */
 const POISON_EXTRA_MS = 900_000;
 const QUIET_MS = 2 * TTL_MS;
+/** Longest that a client goes on asking. Milliseconds. */
+const PATIENCE_MS = 60_000;
 
 /** Runs one seed from its first fault to the last job's end. */
 export function runSeed(seed: number, isTold = false): Promise<ScheduleResult> {
@@ -72,26 +75,32 @@ export async function runPlan(plan: FaultPlan, isTold = false): Promise<Schedule
 
 /** Waits until everything has ended and stays so for longer than a lease. Returns when that was. */
 async function untilHealed(world: World, clients: Clients): Promise<number> {
-  const isDone = (): boolean => !world.db.hasOpenJobs && world.db.outbox.size === 0 && clients.isDone;
-  const limitMs = world.plan.untilMs + HEAL_WITHIN_MS + drainMs(world);
-  while (world.kernel.nowMs < limitMs) {
-    if (!(await world.kernel.run(limitMs, isDone))) break;
-    const doneAtMs = world.kernel.nowMs;
-    await world.kernel.run(doneAtMs + QUIET_MS);
+  const { kernel, db } = world;
+  // A client that was not answered asks again; the time counts from when the last of them has been.
+  await kernel.run(kernel.nowMs + PATIENCE_MS, () => clients.isDone);
+  const isDone = (): boolean => clients.isDone && !db.hasOpenJobs && db.outbox.size === 0;
+  const limitMs = kernel.nowMs + HEAL_WITHIN_MS + drainMs(world);
+  while (kernel.nowMs < limitMs) {
+    if (!(await kernel.run(limitMs, isDone))) break;
+    const doneAtMs = kernel.nowMs;
+    await kernel.run(doneAtMs + QUIET_MS);
     if (isDone()) return doneAtMs;
   }
-  return world.kernel.nowMs;
+  return kernel.nowMs;
 }
 
 /** The longest that what is open now can take when nothing goes wrong: every run to its timeout, on all slots, and every backoff. */
 function drainMs({ db, plan }: World): number {
-  const runsMs = db.openJobs.map(({ timeoutMs, maxAttempts, failures, payload }) => {
-    const { ms } = JSON.parse(payload) as Script;
-    return (maxAttempts - failures + 1) * (Math.min(ms, timeoutMs) + 1_000);
-  });
+  const runsMs = (isRare: boolean): number =>
+    db.openJobs.filter(({ type }) => (type === RARE_TYPE) === isRare).reduce((sum, job) => sum + longestRunsMs(job), 0);
   const backoffMs = 4 * 3_000;
-  const poisonMs = [...db.jobs.values()].some(({ payload }) => isPoison(payload)) ? POISON_EXTRA_MS : 0;
-  return runsMs.reduce((sum, ms) => sum + ms, 0) / (plan.workers * plan.slots) + backoffMs + poisonMs;
+  const poisonMs = plan.hasPoison ? POISON_EXTRA_MS : 0;
+  return runsMs(false) / (plan.workers * plan.slots) + runsMs(true) / plan.slots + backoffMs + poisonMs;
+}
+
+function longestRunsMs({ timeoutMs, maxAttempts, failures, payload }: Job): number {
+  const { ms } = JSON.parse(payload) as Script;
+  return (maxAttempts - failures + 1) * (Math.min(ms, timeoutMs) + 1_000);
 }
 
 function measure(world: World, endedAtMs: number): Measures {

@@ -71,6 +71,7 @@ function simpler(plan: FaultPlan): readonly FaultPlan[] {
   if (plan.workers > 1) candidates.push({ ...plan, workers: plan.workers - 1 });
   if (plan.reapers > 1) candidates.push({ ...plan, reapers: plan.reapers - 1 });
   if (plan.apis > 1) candidates.push({ ...plan, apis: plan.apis - 1 });
+  if (plan.hearts === 'thread') candidates.push({ ...plan, hearts: 'local' });
   if (plan.slots > 1) candidates.push({ ...plan, slots: plan.slots / 2 });
   return candidates;
 }
@@ -85,9 +86,18 @@ async function firstThatFails(
 }
 
 function sizeOf(plan: FaultPlan): number {
-  const { faults, jobs, network, workers, reapers, apis, slots, skewMs, hasPoison } = plan;
+  const { faults, jobs, network, workers, reapers, apis, slots, skewMs, hasPoison, hearts } = plan;
   const rates = Object.values(network).filter((chance) => chance > 0).length;
   return (
-    faults.length + jobs.length + rates + workers + reapers + apis + slots + (skewMs > 0 ? 1 : 0) + (hasPoison ? 1 : 0)
+    faults.length +
+    jobs.length +
+    rates +
+    workers +
+    reapers +
+    apis +
+    slots +
+    (skewMs > 0 ? 1 : 0) +
+    (hasPoison ? 1 : 0) +
+    (hearts === 'thread' ? 1 : 0)
   );
 }

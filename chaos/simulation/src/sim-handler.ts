@@ -20,10 +20,12 @@ export interface Script {
 }
 
 export const JOB_TYPE = 'simulated';
+/** A type that not every worker knows. */
+export const RARE_TYPE = 'rare';
 
 export function scriptJob(dice: Dice, isPoison: boolean): Script {
   return {
-    ms: dice.pick([0, 5, 50, 500, 2_000, 7_000]),
+    ms: dice.pick([0, 5, 50, 500, 2_000, 7_000, 14_000]),
     fails: dice.pick([0, 0, 0, 0, 1, 2, 5]),
     snoozes: dice.pick([0, 0, 0, 0, 1]),
     isDeaf: dice.chance(0.1),
@@ -43,10 +45,10 @@ export interface RunListener {
   onEnd(execution: Execution, hasReturned: boolean): void;
 }
 
-/** The one handler of the simulation. Where time passes, the process' clock says so. */
-export function simulatedHandler(process: Process, listener: RunListener): Handler {
+/** What all jobs of the simulation are handled by. Where time passes, the process' clock says so. */
+export function simulatedHandler(type: string, process: Process, listener: RunListener): Handler {
   return {
-    type: JOB_TYPE,
+    type,
     parse: (payload) => ({ value: payload }),
     run: async (context) => {
       const execution = listener.onStart(context);

@@ -1,4 +1,4 @@
-import type { EngineEvent, HandlerContext } from '@deadman/domain';
+import type { BeatReply, EngineEvent, HandlerContext } from '@deadman/domain';
 import type { Worker } from '@deadman/engine';
 import { MemoryStoreNotices, MemoryWorkerRegistry } from '@deadman/store';
 import { Broker } from './broker.js';
@@ -20,8 +20,10 @@ import { Promises } from './promises.js';
 import { SimulatedRedis } from './redis.js';
 import { remote, RemoteNotices, RemoteTransport } from './remote-ports.js';
 import type { RemotePorts } from './remote-ports.js';
+import { JOB_TYPE, RARE_TYPE } from './sim-handler.js';
 import type { RunListener } from './sim-handler.js';
 import { Situations } from './situations.js';
+import { Testimony } from './testimony.js';
 import { WORLD } from './story.js';
 import type { Story } from './story.js';
 
@@ -58,6 +60,7 @@ export class World {
   readonly plan: FaultPlan;
   readonly dice: Dice;
   readonly historian: Historian;
+  readonly #testimony = new Testimony(this);
   readonly #story: Story;
   readonly #databaseClock = new VirtualClock(this.kernel);
   readonly #redis = new SimulatedRedis(this.kernel);
@@ -140,7 +143,9 @@ export class World {
       case 'kill':
         return this.#kill(this.#victim(fault.victim), fault.forMs);
       case 'freeze':
-        return this.#freeze(this.#victim(fault.victim).process, fault.forMs);
+        return this.#freeze(this.#victim(fault.victim), fault);
+      case 'block':
+        return this.#block(this.#victim(fault.victim).process, fault.forMs);
       case 'restart':
         return this.#restart(this.#victim(fault.victim), fault.forMs);
       case 'outage':
@@ -178,9 +183,16 @@ export class World {
     this.kernel.after(forMs, () => this.#start(post));
   }
 
-  #freeze(process: Process, forMs: number): void {
+  #freeze({ name, process }: Post, { forMs, cutMs }: Fault & { kind: 'freeze' }): void {
     this.tell(WORLD, () => `${process.name} stands still for ${forMs} ms`);
     process.freeze();
+    if (cutMs > 0) this.#cut(name, 'postgres', forMs + cutMs);
+    this.kernel.after(forMs, () => process.thaw());
+  }
+
+  #block(process: Process, forMs: number): void {
+    this.tell(WORLD, () => `the main thread of ${process.name} is blocked for ${forMs} ms`);
+    process.block();
     this.kernel.after(forMs, () => process.thaw());
   }
 
@@ -188,6 +200,7 @@ export class World {
     const { process, program } = post;
     if (!process.isWell) return;
     this.tell(WORLD, () => `${process.name} is told to stop`);
+    process.isStopping = true;
     const end = (): void => {
       if (process === post.process) this.#replace(post, forMs);
     };
@@ -241,7 +254,7 @@ export class World {
   #man(role: Role, count: number): void {
     for (let number = 0; number < count; number += 1) {
       const name = `${role}-${number}`;
-      const process = new Process(name, 0, this.kernel, this.dice);
+      const process = new Process(name, name, this.kernel, this.dice);
       const program: Program = { stop: async () => {}, intake: null, worker: null };
       const post: Post = { role, name, life: 0, process, program, isExpected: true };
       this.#posts.push(post);
@@ -255,14 +268,18 @@ export class World {
     this.#lives += 1;
     const dice = this.dice.split(`${post.name}.${post.life}`);
     const skewMs = Math.round((dice.next() * 2 - 1) * this.plan.skewMs);
-    const process = new Process(post.name, post.life, this.kernel, dice, skewMs);
+    const process = new Process(post.name, `${post.name}.${post.life}`, this.kernel, dice, skewMs);
     post.process = process;
     this.tell(WORLD, () => `${process.name} starts`);
     post.program = startProgram(post.role, {
       process,
-      ports: this.#portsOf(process),
+      ports: this.#portsOf(process, process),
+      startHeart: this.plan.hearts === 'local' ? null : () => this.#startHeart(process),
+      kernel: this.kernel,
       life: this.#lives,
       slots: this.plan.slots,
+      // Only the first worker has all handlers, so that some jobs can run nowhere else.
+      jobTypes: post.name === 'worker-0' ? [JOB_TYPE, RARE_TYPE] : [JOB_TYPE],
       hear: (event) => this.#hear(post, process, event),
       runs: (worker) => this.#listenTo(process, worker),
     });
@@ -304,22 +321,22 @@ export class World {
     return execution;
   }
 
-  #portsOf(process: Process): RemotePorts {
+  #startHeart(main: Process): { readonly thread: Process; readonly ports: RemotePorts } {
+    const thread = main.startThread('heart');
+    return { thread, ports: this.#portsOf(thread, main) };
+  }
+
+  /** @param process the thread that has the connections, of the process that `main` is. */
+  #portsOf(process: Process, main: Process): RemotePorts {
     const { db, situations, network } = this;
     const isRowLocked = (): boolean => network.isRowLocked(process);
     return {
       store: remote(new ObservedStore({ db, situations, isRowLocked }), 'postgres', process, network),
-      registry: remote(
-        new MemoryWorkerRegistry(db),
-        'postgres',
-        process,
-        network,
-        (method, _args, _reply, sentAtMs) => {
-          if (method === 'beat') this.executions.onBeat(process, sentAtMs);
-        },
-      ),
+      registry: remote(new MemoryWorkerRegistry(db), 'postgres', process, network, (method, _args, reply, sentAtMs) => {
+        if (method === 'beat') this.executions.onBeat(main, reply as BeatReply, sentAtMs);
+      }),
       leases: remote(this.#redis.leases, 'redis', process, network, (method, [leases], reply, sentAtMs) => {
-        if (method === 'renew') this.executions.onRenewal(process, leases as never, reply as never, sentAtMs);
+        if (method === 'renew') this.executions.onRenewal(main, leases as never, reply as never, sentAtMs);
       }),
       wakeUps: remote(this.#redis.wakeUps, 'redis', process, network),
       transport: new RemoteTransport(this.#broker, network, process),
@@ -328,6 +345,9 @@ export class World {
   }
 
   #hear(post: Post, process: Process, event: EngineEvent): void {
-    if (process.isAlive) this.historian.hear(process, post.program.worker, event);
+    if (!process.isAlive) return;
+    const { worker } = post.program;
+    this.historian.hear(process, worker, event);
+    this.#testimony.hear(process, worker?.incarnation ?? '', event);
   }
 }

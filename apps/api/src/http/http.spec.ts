@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
 import { METHODS } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
+import { connect } from 'node:net';
 import { randomUUID } from 'node:crypto';
 import { errorsOf, postText, startApi } from '../testing/api-under-test.contract.js';
 import type { ApiUnderTest } from '../testing/api-under-test.contract.js';
@@ -260,6 +263,19 @@ describe('bodies', () => {
   });
 });
 
+describe('a client that hangs up in the middle of its body', () => {
+  it('is no failure of the api', async () => {
+    const failures: unknown[] = [];
+    const logger = { log: () => {}, warn: () => {}, error: (message: unknown) => void failures.push(message) };
+    const other = await startApi(memoryParts(), { logger });
+    const lines = ['POST /jobs HTTP/1.1', 'Host: x', 'Content-Type: application/json', 'Content-Length: 9', '', '{'];
+    await hangUp(other, lines);
+    expect((await other.http.get('/jobs')).status).toBe(200);
+    await other.close();
+    expect(failures).toEqual([]);
+  });
+});
+
 describe('headers', () => {
   it.each(['abc', 'a.b:c/d+e=f@g~h-i_j', 'x'.repeat(128)])('X-Request-Id %s is kept', async (id) => {
     const answer = await api.http.get('/jobs/x').set('x-request-id', id);
@@ -318,4 +334,15 @@ describe('query parameters', () => {
 /** Node frames an answer that is written without a length. */
 function unchunked(text: string): string {
   return text.replace(/\r\n\r\n[0-9a-f]+\r\n(.*)\r\n0\r\n\r\n$/s, '\r\n\r\n$1');
+}
+
+/** Sends these lines and resets the connection once a request is made of them; resolves when the server has noticed. */
+async function hangUp(other: ApiUnderTest, lines: readonly string[]): Promise<void> {
+  const server = other.app.getHttpServer() as Server;
+  const arrives = once(server, 'request') as Promise<[IncomingMessage]>;
+  const socket = connect(other.port, '127.0.0.1', () => socket.write(lines.join('\r\n')));
+  const [request] = await arrives;
+  const isGone = new Promise((resolve) => request.once('close', resolve));
+  socket.resetAndDestroy();
+  await isGone;
 }

@@ -14,6 +14,7 @@ export class ProblemFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
+    if (hasHungUp(request)) return;
     const problem = toProblem(error, request.method, request.routeOptions.bodyLimit);
     this.#log(problem, request.id);
     // Fastify hangs up on a body that is too large. Whoever still sends it then reads of a broken pipe, and not of this.
@@ -32,4 +33,9 @@ export class ProblemFilter implements ExceptionFilter {
     if (problem.status === 500) this.#logger.error(text, cause instanceof Error ? cause.stack : undefined);
     else this.#logger.debug(text);
   }
+}
+
+/** In the middle of its request: nobody is left to be told, and nothing of ours has failed. */
+function hasHungUp({ raw }: FastifyRequest): boolean {
+  return raw.destroyed && !raw.complete;
 }

@@ -5,7 +5,7 @@ import { JsonBody } from '../json/json-body.js';
 import { toProblem } from '../problems/to-problem.js';
 import { Problem } from '../problems/problem.js';
 import { Answer } from './answer.js';
-import { answerClientError } from './client-error.js';
+import { answerClientError, rawResponse } from './client-error.js';
 import { requestIdOf } from './request-id.js';
 
 export interface HttpOptions {
@@ -82,7 +82,9 @@ export class ApiAdapter extends FastifyAdapter {
       if (request.headers.host === undefined && request.raw.httpVersion === '1.1') done(new Problem('malformed-http'));
       else done();
     });
-    this.getInstance().server.on('checkExpectation', refuseExpectation);
+    server.server.on('checkExpectation', refuseExpectation);
+    // Node hangs up without a word on whoever asks for a tunnel.
+    server.server.on('connect', (_request, socket) => socket.end(rawResponse(new Problem('malformed-http'))));
   }
 }
 

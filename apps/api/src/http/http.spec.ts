@@ -122,6 +122,7 @@ describe('what the parser refuses', () => {
   it.each([
     ['no HTTP at all', ['HELLO', '', ''], 400, 'malformed-http'],
     ['an unknown method', ['FOO /jobs HTTP/1.1', 'Host: x', '', ''], 400, 'malformed-http'],
+    ['a tunnel', ['CONNECT x:80 HTTP/1.1', 'Host: x:80', '', ''], 400, 'malformed-http'],
     [
       'a target that cannot be decoded',
       ['GET /jobs/%zz HTTP/1.1', 'Host: x', 'Connection: close', '', ''],

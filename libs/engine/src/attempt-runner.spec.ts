@@ -5,6 +5,8 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AttemptRunner } from './attempt-runner.js';
 import type { AbortGraces, AttemptOutcomeEvent } from './attempt-runner.js';
 import { HandlerRegistry } from './handler-registry.js';
+import { NO_EFFECTS } from './run-effects.js';
+import type { RunEffects } from './run-effects.js';
 import { RunLedger } from './run-ledger.js';
 import { Run } from './run.js';
 
@@ -23,12 +25,20 @@ describe('AttemptRunner', () => {
     progress = [];
   });
 
-  function runnerOf(handler: Partial<Handler>): AttemptRunner {
+  function runnerOf(handler: Partial<Handler>, effects?: () => RunEffects): AttemptRunner {
     const registry = new HandlerRegistry();
     registry.register({ type: 'demo.echo', parse: (value) => ({ value }), run: () => undefined, ...handler });
     const record = (_run: Run, value: unknown): void => void progress.push(value);
     return new AttemptRunner(
-      { registry, ledger: new RunLedger(() => {}), clock, events, log: () => SILENT, progress: record },
+      {
+        registry,
+        ledger: new RunLedger(() => {}),
+        clock,
+        events,
+        log: () => SILENT,
+        progress: record,
+        ...(effects && { effects }),
+      },
       GRACES,
     );
   }
@@ -158,6 +168,47 @@ describe('AttemptRunner', () => {
   it('hands over what a handler says of its progress, and lets it know of a value that cannot be shown', async () => {
     await outcomeOf(({ progress: tell }) => tell({ percent: 10 }));
     expect(progress).toEqual([{ percent: 10 }]);
+  });
+
+  describe('what a handler does effectively once', () => {
+    function runnerWith(effects: RunEffects, run: HandlerContextRun): AttemptRunner {
+      return runnerOf({ run }, () => effects);
+    }
+
+    it.each([
+      ['a value', 1],
+      ['done', { [OUTCOME]: 'done', result: 1 }],
+    ])('is named by the success of a handler that returns %s', async (_what, returned) => {
+      const effects = { ...NO_EFFECTS, end: async () => ['charge', 'ship'] };
+      const event = await runnerWith(effects, () => returned).run(aRun());
+      expect(event).toMatchObject({ kind: 'succeed', effects: ['charge', 'ship'] });
+    });
+
+    it.each([
+      ['returns', () => 1, 'succeed'],
+      ['throws', () => Promise.reject(new Error('no')), 'fail'],
+    ])('is waited for when the handler %s before it is over', async (_what, run, kind) => {
+      const end = deferred<readonly string[]>();
+      const outcome = runnerWith({ ...NO_EFFECTS, end: () => end.promise }, run).run(aRun());
+      let isOver = false;
+      void outcome.then(() => (isOver = true));
+      await settle();
+      expect(isOver).toBe(false);
+      end.resolve(['charge']);
+      await expect(outcome).resolves.toMatchObject({ kind });
+    });
+
+    it('is waited for no longer than the run may take', async () => {
+      const outcome = runnerWith({ ...NO_EFFECTS, end: () => new Promise(() => {}) }, () => 1).run(aRun());
+      await clock.advance(60_000 + GRACES.timeout);
+      await expect(outcome).resolves.toMatchObject({ kind: 'fail', error: { code: 'timeout' } });
+    });
+
+    it('is refused by a worker that has nothing to keep it in', async () => {
+      const refused = { kind: 'fail', error: { message: expect.stringContaining('has no EffectStore') } };
+      expect(await outcomeOf(({ transaction }) => transaction(() => 1))).toMatchObject(refused);
+      expect(await outcomeOf(({ step }) => step('mail', () => 1))).toMatchObject(refused);
+    });
   });
 
   it('hands back a job that nobody here can run', async () => {

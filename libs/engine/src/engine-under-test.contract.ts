@@ -3,6 +3,7 @@ import type {
   AttemptRecord,
   Clock,
   Due,
+  EffectStore,
   Failpoints,
   Handler,
   HandlerContext,
@@ -16,7 +17,7 @@ import type {
   WorkerRegistry,
 } from '@deadman/domain';
 import { MemoryLeaseStore, MemoryWakeUpSet } from '@deadman/leases';
-import { MemoryDatabase, MemoryJobStore, MemoryWorkerRegistry } from '@deadman/store';
+import { MemoryDatabase, MemoryEffectStore, MemoryJobStore, MemoryWorkerRegistry } from '@deadman/store';
 import { aSubmission, FakeClock, FixedRandom, RecordingEvents, SequenceIds } from '@deadman/testing';
 import { MemoryTransport } from '@deadman/transport';
 import { DeadLetterRecorder } from './dead-letter-recorder.js';
@@ -36,7 +37,7 @@ import type { WorkerDeps, WorkerOptions } from './worker.js';
 const SILENT: HandlerLog = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** Which port a call goes to, by its name here. */
-export type Port = 'store' | 'registry' | 'leases';
+export type Port = 'store' | 'registry' | 'leases' | 'effects';
 export type FaultOf = (port: Port, method: string) => CallFault | null;
 
 export interface EngineUnderTestOptions {
@@ -64,6 +65,7 @@ export class EngineUnderTest {
   readonly db = new MemoryDatabase(this.clock);
   readonly store: JobStore = new MemoryJobStore(this.db);
   readonly registry: WorkerRegistry = new MemoryWorkerRegistry(this.db);
+  readonly effects: EffectStore = new MemoryEffectStore(this.db);
   readonly leases: LeaseStore = new MemoryLeaseStore(this.clock);
   readonly transport = new MemoryTransport(this.clock);
   readonly failpoints: Failpoints;
@@ -104,6 +106,7 @@ export class EngineUnderTest {
       store: withFaults(this.store, (method) => faultOf('store', method)),
       registry: withFaults(this.registry, (method) => faultOf('registry', method)),
       leases: withFaults(this.leases, (method) => faultOf('leases', method)),
+      effects: withFaults(this.effects, (method) => faultOf('effects', method)),
       transport: this.transport,
       publisher: this.publisher,
       handlers: registry,

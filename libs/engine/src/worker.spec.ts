@@ -71,6 +71,31 @@ describe('Worker', () => {
     expect(started.toSorted()).toEqual(ids.toSorted());
   });
 
+  it('runs a job again whose effect a failover lost after the handler had seen it', async () => {
+    await start(async ({ job, transaction }) => {
+      await transaction('charge', ({ query }) => query('charge', [job.attempt]));
+      if (job.attempt === 1) engine.db.effects.delete(job.id);
+    });
+    const id = await engine.submit();
+    await engine.clock.advance(5_000);
+    expect(engine.outcomesOf(id)).toEqual(['released', 'succeeded']);
+    expect(engine.attemptsOf(id)[0]).toMatchObject({ reason: 'effects-missing' });
+  });
+
+  it('fires nothing of a run that nobody vouches for any more, not even before its beat has found that out', async () => {
+    await start(async ({ transaction }) => {
+      faults['registry.beat'] = always(AWAY);
+      faults['leases.renew'] = always(AWAY);
+      await engine.clock.sleep(30_001);
+      await transaction(({ query }) => query('charge'));
+    });
+    const id = await engine.submit();
+    await engine.clock.advance(40_000);
+    expect(engine.db.statements).toEqual([]);
+    expect(engine.attemptsOf(id)).toEqual([]);
+    expect(engine.events.of('run-lost')).toMatchObject([{ jobId: id, reason: 'stale' }]);
+  });
+
   it('claims nothing before its row says that it lives, and looks again soon when that could not be written', async () => {
     faults['registry.beat'] = [AWAY, AWAY];
     await start(() => 'done');

@@ -33,7 +33,7 @@ export const MAY_IMPORT = {
     'type:observability',
     'type:infra',
   ],
-  'type:testing': ['type:domain', 'type:infra', 'type:embedded'],
+  'type:testing': ['type:domain', 'type:infra', 'type:embedded', 'type:testing'],
   'type:chaos': ['type:domain', 'type:engine', 'type:config', 'type:infra', 'type:testing'],
   'type:app': [...EVERY_LIB, 'type:app'],
   // `e2e` and `bench`: they use the libs, and start the apps as processes instead of importing them.

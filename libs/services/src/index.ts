@@ -1,0 +1,12 @@
+export { ServiceError } from './service-error.js';
+export { SERVICE_NAMES } from './service-name.js';
+export type { ServiceName } from './service-name.js';
+export { ServiceProcess } from './service-process.js';
+export type { End, Health } from './service-process.js';
+export { readRunning } from './service-record.js';
+export type { ServiceRecord } from './service-record.js';
+export type { LogLine } from './service-log.js';
+export { runServicesCommand } from './services-command.js';
+export type { ServicesCommand } from './services-command.js';
+export { Services } from './services.js';
+export type { Fleet, ServicesOptions, Settings } from './services.js';

@@ -1,0 +1,220 @@
+import { SERVICES as SERVERS, Stack } from '@deadman/stack';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { relative, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ServiceError } from './service-error.js';
+import { isRunning, readRunning } from './service-record.js';
+import type { ServiceRecord } from './service-record.js';
+import { Services } from './services.js';
+import type { Fleet } from './services.js';
+
+const USAGE = `npm run services -- [--workers 1] [--reapers 1] [--apis 1]   starts all four services; Ctrl-C stops them
+npm run services -- status                                   what runs, and how it is
+npm run services -- stop                                     stops them from elsewhere
+
+They stand on npm run stack, which is brought up and left running. Logs: services/ in DEADMAN_DATA_DIR, by default .deadman.
+`;
+
+const EXIT_OK = 0;
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+
+/** The api's port unless PORT says otherwise, or somebody has it. */
+const API_PORT = 8_080;
+
+/** A signal that comes twice within this time was sent once: by the terminal, and again by npm. Milliseconds. */
+const SAME_SIGNAL_MS = 1_000;
+
+const LOOK_EVERY_MS = 100;
+
+/** How long a stop waits for services that drain. Milliseconds: their own bound and a little. */
+const STOP_WITHIN_MS = 90_000;
+
+/** Names of servers in the environment, and of settings that are passed on to the services. */
+const PASSED_ON = /^(DEADMAN_(?!DATA_DIR|INSTANCE|TEST_)|NODE_ENV$|HOST$)/;
+
+export interface ServicesCommand {
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  /** From where a relative `DEADMAN_DATA_DIR` counts. */
+  readonly root: string;
+  readonly print: (text: string) => void;
+}
+
+/** `npm run services`: does what the arguments say and answers with the exit code. Throws `ServiceError` and `StackError`. */
+export async function runServicesCommand(command: ServicesCommand): Promise<number> {
+  const dataDir = resolve(command.root, command.env['DEADMAN_DATA_DIR'] || '.deadman');
+  const [verb] = command.args;
+  if (verb === 'status') return status(dataDir, command);
+  if (verb === 'stop') return stop(dataDir, command);
+  const fleet = parseFleet(command.args);
+  if (fleet === null) {
+    command.print(USAGE);
+    return EXIT_USAGE;
+  }
+  return serve(fleet, dataDir, command);
+}
+
+/** Null for arguments that mean nothing. */
+function parseFleet(args: readonly string[]): Fleet | null {
+  const fleet: { -readonly [Name in keyof Fleet]: Fleet[Name] } = {};
+  for (let at = 0; at < args.length; at += 2) {
+    const [, name] = /^--(workers|reapers|apis)$/.exec(args[at]!) ?? [];
+    const count = Number(args[at + 1]);
+    if (name === undefined || !Number.isInteger(count) || count < 1 || count > 64) return null;
+    fleet[name as 'workers' | 'reapers' | 'apis'] = count;
+  }
+  return fleet;
+}
+
+async function serve(fleet: Fleet, dataDir: string, { env, print }: ServicesCommand): Promise<number> {
+  const already = readRunning(dataDir);
+  if (already.length > 0) throw new ServiceError('They run already. To stop them: npm run services -- stop');
+  const stack = new Stack({ dataDir, given: givenBy(env), log: (line) => print(`${line}\n`) });
+  const servers = await stack.up();
+  const urls = Object.fromEntries(servers.map(({ service, url }) => [URL_VARIABLE[service], url]));
+  const apiPort = env['PORT'] ? Number(env['PORT']) : await freeOr(API_PORT);
+  const settings = { ...passedOn(env), ...urls };
+  const services = new Services({ dataDir, settings, ...(apiPort !== null && { apiPort }) });
+  const stopping = stopOnSignal(services, print);
+  try {
+    await services.prepare();
+    await services.startAll(fleet);
+  } catch (error) {
+    if (stopping.isAsked()) return stopping.done();
+    await services.killAll();
+    throw error;
+  }
+  print(`\n${table(services.running.map(({ record }) => record))}\n`);
+  print(`Ctrl-C stops them; the servers go on (npm run stack -- down). Records: ${shown(dataDir)}/services.json\n`);
+  return untilAllHaveEnded(services, stopping, print);
+}
+
+interface Stopping {
+  isAsked(): boolean;
+  /** Resolves with the exit code once everything was stopped. */
+  done(): Promise<number>;
+}
+
+/** The first signal stops everything; a second one skips the waiting in that, as it does for each service. */
+function stopOnSignal(services: Services, print: (text: string) => void): Stopping {
+  let stopped: Promise<number> | null = null;
+  let lastMs = -Infinity;
+  const onSignal = (): void => {
+    const nowMs = performance.now();
+    if (nowMs - lastMs <= SAME_SIGNAL_MS) return;
+    lastMs = nowMs;
+    if (stopped !== null) return services.running.forEach((process) => process.signal('SIGTERM'));
+    print('\nStopping; once more skips the waiting for handlers.\n');
+    stopped = services.stopAll().then((ends) => {
+      const unclean = ends.filter(({ code }) => code !== 0).length;
+      print(unclean === 0 ? 'All have stopped.\n' : `All have stopped, ${unclean} of them not cleanly.\n`);
+      return unclean === 0 ? EXIT_OK : EXIT_FAILED;
+    });
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+  return { isAsked: () => stopped !== null, done: () => stopped ?? Promise.resolve(EXIT_OK) };
+}
+
+/** A service that ends by itself stays down, and is told of: hiding that would hide what made it end. */
+async function untilAllHaveEnded(
+  services: Services,
+  stopping: Stopping,
+  print: (text: string) => void,
+): Promise<number> {
+  await Promise.all(
+    services.running.map(async (process) => {
+      const { code, signal } = await process.ended;
+      if (!stopping.isAsked())
+        print(`${process.instance} has ended (${signal ?? code}); its log: ${process.record.log}\n`);
+    }),
+  );
+  return stopping.done();
+}
+
+async function status(dataDir: string, { print }: ServicesCommand): Promise<number> {
+  const records = readRunning(dataDir);
+  if (records.length === 0) {
+    print('None of them runs.\n');
+    return EXIT_FAILED;
+  }
+  const states = await Promise.all(records.map(readyStateOf));
+  print(table(records, states));
+  return states.every((state) => state !== 'down') ? EXIT_OK : EXIT_FAILED;
+}
+
+async function readyStateOf({ managementPort }: ServiceRecord): Promise<string> {
+  try {
+    const answer = await fetch(`http://127.0.0.1:${managementPort}/health/ready`);
+    return ((await answer.json()) as { status: string }).status;
+  } catch {
+    return 'no answer';
+  }
+}
+
+async function stop(dataDir: string, { print }: ServicesCommand): Promise<number> {
+  const records = readRunning(dataDir);
+  for (const { pid } of records) process.kill(pid, 'SIGTERM');
+  const deadlineMs = performance.now() + STOP_WITHIN_MS;
+  while (records.some(isRunning)) {
+    if (performance.now() > deadlineMs)
+      throw new ServiceError('Some of them do not stop; see npm run services -- status');
+    await sleep(LOOK_EVERY_MS);
+  }
+  print(
+    records.length === 0 ? 'None of them ran.\n' : `Stopped: ${records.map(({ instance }) => instance).join(', ')}.\n`,
+  );
+  return EXIT_OK;
+}
+
+function table(records: readonly ServiceRecord[], states: readonly string[] = []): string {
+  const head = ['INSTANCE', 'PID', 'API', 'MANAGEMENT', 'LOG', ...(states.length > 0 ? ['STATE'] : [])];
+  const rows = records.map(({ instance, pid, port, managementPort, log }, index) => [
+    instance,
+    String(pid),
+    port === null ? '' : `http://127.0.0.1:${port}`,
+    `http://127.0.0.1:${managementPort}`,
+    shown(log),
+    ...(states.length > 0 ? [states[index]!] : []),
+  ]);
+  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]!.length)));
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd();
+  return [head, ...rows].map((row) => `${line(row)}\n`).join('');
+}
+
+function shown(path: string): string {
+  return relative(process.cwd(), path) || '.';
+}
+
+const URL_VARIABLE = { postgres: 'DATABASE_URL', redis: 'REDIS_URL', kafka: 'KAFKA_BROKERS' } as const;
+
+function givenBy(env: NodeJS.ProcessEnv): Partial<Record<keyof typeof URL_VARIABLE, string>> {
+  return Object.fromEntries(
+    SERVERS.flatMap((server) => (env[URL_VARIABLE[server]] ? [[server, env[URL_VARIABLE[server]]]] : [])),
+  );
+}
+
+/** What the person set for the services. */
+function passedOn(env: NodeJS.ProcessEnv): Record<string, string> {
+  const set = Object.entries(env).filter(([name, value]) => PASSED_ON.test(name) && value !== undefined);
+  return { NODE_ENV: 'development', ...(Object.fromEntries(set) as Record<string, string>) };
+}
+
+/** The port if it is free, else null: any other. */
+async function freeOr(port: number): Promise<number | null> {
+  const probe = createServer();
+  try {
+    probe.listen(port, '127.0.0.1');
+    await once(probe, 'listening');
+    return port;
+  } catch {
+    return null;
+  } finally {
+    probe.close();
+  }
+}

@@ -99,4 +99,10 @@ describe('loadHandlers', () => {
     lay(files);
     await expect(loadHandlers(named, folder)).rejects.toThrow(invalid(message));
   });
+
+  it('gives up on a file whose top-level await never ends', async () => {
+    lay({ 'a.mjs': 'await new Promise(() => {}); export const x = 1;' });
+    const loading = loadHandlers('a.mjs', folder, { withinMs: 100 });
+    await expect(loading).rejects.toThrow(invalid('a.mjs cannot be loaded: Error: it is not done after 0.1 s'));
+  });
 });

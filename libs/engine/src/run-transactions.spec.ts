@@ -220,7 +220,8 @@ describe('a transaction of a run', () => {
   });
 
   it('keeps 64 KiB', async () => {
-    await under.effectsOf(run).transaction('charge', () => 'x'.repeat(65_534));
+    const value = 'x'.repeat(65_534);
+    expect(await under.effectsOf(run).transaction('charge', () => value)).toBe(value);
   });
 
   describe('hands in jobs', () => {

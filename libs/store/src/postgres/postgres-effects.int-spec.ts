@@ -178,7 +178,7 @@ describe('effects on PostgreSQL', () => {
       ['at a statement of the handler', FIRE, 'store-unavailable', 0],
       ['at the note', 'record-effect', 'store-unavailable', 0],
       ['at the fence', 'hold-claim', 'store-unavailable', 0],
-      ['at the commit', '\0COMMIT\0', 'unknown-outcome', 1],
+      ['at the commit', '\0commit\0', 'unknown-outcome', 1],
     ])('%s says whether anything can have happened', async (_where, text, code, lines) => {
       const effects = effectsWith({ url: proxy.url, poolSize: 1 });
       const cut = proxy.cutOneReply(sent(text));

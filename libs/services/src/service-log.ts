@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 
 /** A line of a service's log; what else it has stands beside these. */
 export interface LogLine {
@@ -9,10 +9,18 @@ export interface LogLine {
   readonly [field: string]: unknown;
 }
 
-/** What a service has said, over all its lives; the file goes on when it is started again. */
-export function readLog(file: string): readonly LogLine[] {
-  if (!existsSync(file)) return [];
-  return readFileSync(file, 'utf8').split('\n').flatMap(parseLine);
+/** How much a log has now. The file goes on when its service is started again. */
+export function lengthOf(file: string): number {
+  return existsSync(file) ? statSync(file).size : 0;
+}
+
+/** What was written to a log from `start` on, in bytes. */
+export function readLog(file: string, start = 0): string {
+  return existsSync(file) ? readFileSync(file).subarray(start).toString() : '';
+}
+
+export function parseLog(text: string): readonly LogLine[] {
+  return text.split('\n').flatMap(parseLine);
 }
 
 /** What Node itself says is no JSON, and the last line of a process that was killed may be half. */

@@ -1,8 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from './service-error.js';
-import { readLog } from './service-log.js';
+import { parseLog, readLog } from './service-log.js';
 import type { LogLine } from './service-log.js';
 import type { ServiceRecord } from './service-record.js';
 
@@ -32,13 +31,14 @@ export class ServiceProcess {
   readonly record: ServiceRecord;
   readonly ended: Promise<End>;
   readonly #child: ChildProcess;
-  readonly #firstLine: number;
+  readonly #logStart: number;
   #end: End | null = null;
 
-  constructor(record: ServiceRecord, child: ChildProcess) {
+  /** @param logStart how much its log had before it was started. */
+  constructor(record: ServiceRecord, child: ChildProcess, logStart: number) {
     this.record = record;
     this.#child = child;
-    this.#firstLine = readLog(record.log).length;
+    this.#logStart = logStart;
     this.ended = new Promise((resolve) => {
       child.once('exit', (code, signal) => {
         this.#end = { code, signal };
@@ -118,8 +118,13 @@ export class ServiceProcess {
 
   /** What it has said in this life. */
   lines(event?: string): readonly LogLine[] {
-    const lines = readLog(this.record.log).slice(this.#firstLine);
+    const lines = parseLog(this.said);
     return event === undefined ? lines : lines.filter((line) => line.event === event);
+  }
+
+  /** The same as text, with what is no line of its log. */
+  get said(): string {
+    return readLog(this.record.log, this.#logStart);
   }
 
   async #whyNotReady(): Promise<string | null> {
@@ -132,7 +137,7 @@ export class ServiceProcess {
   }
 
   #error(what: string): ServiceError {
-    const tail = readFileSync(this.record.log, 'utf8').split('\n').slice(-TAIL_LINES).join('\n');
+    const tail = this.said.split('\n').slice(-TAIL_LINES).join('\n');
     return new ServiceError(`${this.instance} ${what}\n${tail}`);
   }
 }

@@ -5,6 +5,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ServiceError } from './service-error.js';
+import { lengthOf } from './service-log.js';
 import type { ServiceName } from './service-name.js';
 import { ServiceProcess } from './service-process.js';
 import type { End } from './service-process.js';
@@ -86,6 +87,7 @@ export class Services {
     if (this.#running.has(instance)) throw new ServiceError(`${instance} runs already`);
     const { port, managementPort } = await this.#portsOf(service, instance);
     const log = this.#logOf(instance);
+    const logStart = lengthOf(log);
     const child = this.#spawn(service, log, {
       DEADMAN_INSTANCE: instance,
       MANAGEMENT_PORT: String(managementPort),
@@ -93,7 +95,11 @@ export class Services {
       ...settings,
     });
     await once(child, 'spawn');
-    const started = new ServiceProcess({ service, instance, pid: child.pid!, port, managementPort, log }, child);
+    const started = new ServiceProcess(
+      { service, instance, pid: child.pid!, port, managementPort, log },
+      child,
+      logStart,
+    );
     this.#running.set(instance, started);
     this.#note();
     void started.ended.then(() => this.#forget(started));

@@ -45,6 +45,8 @@ async function createTopic(admin: Admin, topic: string, plan: TopicPlan): Promis
   return admin.createTopics({
     topics: [{ topic, numPartitions: plan.partitions, replicationFactor }],
     timeout: CREATE_LIMIT_MS,
+    // It takes a topic that the broker has not heard of yet for a failure.
+    waitForLeaders: false,
   });
 }
 

@@ -27,9 +27,12 @@ describe('migrations', () => {
     }
   }
 
-  const relations = (): Promise<{ relname: string }[]> =>
+  /** Tables and functions. */
+  const objects = (): Promise<{ name: string }[]> =>
     query(
-      `SELECT relname FROM pg_class WHERE relnamespace = 'deadman'::regnamespace AND relkind = 'r' AND relname <> 'migrations'`,
+      `SELECT relname AS name FROM pg_class
+       WHERE relnamespace = 'deadman'::regnamespace AND relkind = 'r' AND relname <> 'migrations'
+       UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = 'deadman'::regnamespace ORDER BY name`,
     );
 
   it('bring an empty database up to date, once', async () => {
@@ -52,7 +55,7 @@ describe('migrations', () => {
       expect((await migrationStatus(database.url)).filter(({ isApplied }) => isApplied)).toHaveLength(number - 1);
     }
     expect(await revertLast(database.url)).toBeNull();
-    expect(await relations()).toEqual([]);
+    expect(await objects()).toEqual([]);
     expect(await migrate(database.url)).toHaveLength(SCHEMA_VERSION);
   });
 
@@ -70,11 +73,11 @@ describe('migrations', () => {
   it('leave nothing of one that failed', async () => {
     await migrate(database.url);
     await revertLast(database.url);
-    await query('CREATE TABLE deadman.reaper_watch (in_the_way integer)');
-    const before = await relations();
+    await query(`CREATE FUNCTION deadman.retry_policy(in_the_way jsonb) RETURNS jsonb LANGUAGE sql AS 'SELECT $1'`);
+    const before = await objects();
     await expect(migrate(database.url)).rejects.toMatchObject({ name: 'DeadmanError' });
-    expect(await relations()).toEqual(before);
-    await query('DROP TABLE deadman.reaper_watch');
+    expect(await objects()).toEqual(before);
+    await query('DROP FUNCTION deadman.retry_policy');
     expect(await migrate(database.url)).toHaveLength(1);
   });
 

@@ -1,3 +1,5 @@
+export { BrokerWitness } from './broker-witness.js';
+export type { Offsets, Ownership } from './broker-witness.js';
 export { deferred } from './deferred.js';
 export type { Deferred } from './deferred.js';
 export { eventually } from './eventually.js';
@@ -31,5 +33,11 @@ export { RecordingSink } from './recording-sink.js';
 export { FixedRandom, SeededRandom } from './seeded-random.js';
 export { SequenceIds } from './sequence-ids.js';
 export { settle } from './settle.js';
-export { createTestDatabase, type TestDatabase, type TestDatabaseTemplate } from './test-database.js';
+export { PROBE_NAME, SqlProbe } from './sql-probe.js';
+export {
+  createTestDatabase,
+  type TestDatabase,
+  type TestDatabaseOptions,
+  type TestDatabaseTemplate,
+} from './test-database.js';
 export { startTestRedis, type TestRedis } from './test-redis.js';

@@ -21,12 +21,18 @@ export interface TestDatabaseTemplate {
 /** Where a project's tests find a server when the test runner has not started one. It is left running. */
 const OWN_SERVER_FOLDER = fileURLToPath(new URL('../../../.deadman/test/postgres', import.meta.url));
 
+export interface TestDatabaseOptions {
+  template?: TestDatabaseTemplate;
+  /** URL of a server to create it on, for a suite that has one of its own. */
+  server?: string;
+}
+
 /**
  * Creates a fresh database on the server of this test run, or, when a project's tests are run directly, on one that
  * is started for them and stays for the next time.
  */
-export async function createTestDatabase(options: { template?: TestDatabaseTemplate } = {}): Promise<TestDatabase> {
-  const server = await serverUrl();
+export async function createTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
+  const server = options.server ?? (await serverUrl());
   const template = options.template ? await ensureTemplate(server, options.template) : 'template0';
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   await withAdmin(server, (admin) =>

@@ -4,6 +4,7 @@ export { KAFKA_TIMINGS } from './kafka/kafka-options.js';
 export type { KafkaConnection, KafkaTimings, KafkaTransportOptions } from './kafka/kafka-options.js';
 export type { KafkaTransportEvent, KafkaTransportListener } from './kafka/kafka-transport-listener.js';
 export { KafkaTransport } from './kafka/kafka-transport.js';
+export { partitionOf } from './kafka/partitioner.js';
 export type { ConsumerStatus } from './kafka/topic-consumer.js';
 export { TopicNames } from './kafka/topic-names.js';
 export { MALFORMED_REASONS } from './kafka/ticket-codec.js';

@@ -1,0 +1,94 @@
+import { AssignerProtocol, Kafka, logLevel, Partitioners } from 'kafkajs';
+import type { Admin, Message } from 'kafkajs';
+
+/** What a topic's partitions hold, by partition. */
+export type Offsets = ReadonlyMap<number, bigint>;
+
+/** Who has which partitions of a topic: the client's id → its partitions, in order. */
+export type Ownership = ReadonlyMap<string, readonly number[]>;
+
+/** Sees what a broker knows of topics and groups, and sends what no service would. It is a member of no group. */
+export class BrokerWitness {
+  readonly #kafka: Kafka;
+  readonly #admin: Admin;
+
+  private constructor(brokers: readonly string[]) {
+    this.#kafka = new Kafka({ brokers: [...brokers], clientId: 'witness', logLevel: logLevel.NOTHING });
+    this.#admin = this.#kafka.admin();
+  }
+
+  static async connect(brokers: readonly string[]): Promise<BrokerWitness> {
+    const witness = new BrokerWitness(brokers);
+    await witness.#admin.connect();
+    return witness;
+  }
+
+  /** By the broker's own word. Null while the group rebalances. */
+  async ownership(groupId: string, topic: string): Promise<Ownership | null> {
+    const { groups } = await this.#admin.describeGroups([groupId]);
+    const [group] = groups;
+    if (group?.state !== 'Stable') return null;
+    return new Map(
+      group.members.map(({ clientId, memberAssignment }) => {
+        const assigned =
+          memberAssignment.length > 0 ? AssignerProtocol.MemberAssignment.decode(memberAssignment) : null;
+        return [clientId, (assigned?.assignment[topic] ?? []).toSorted((one, other) => one - other)];
+      }),
+    );
+  }
+
+  /** The next offset that the group would read of each partition; without one, the partition is left out. */
+  async committed(groupId: string, topic: string): Promise<Offsets> {
+    const [answer] = await this.#admin.fetchOffsets({ groupId, topics: [topic] });
+    const known = (answer?.partitions ?? []).filter(({ offset }) => offset !== '-1');
+    return new Map(known.map(({ partition, offset }) => [partition, BigInt(offset)]));
+  }
+
+  /** Where each partition ends: the offset that the next message gets. */
+  async ends(topic: string): Promise<Offsets> {
+    const offsets = await this.#admin.fetchTopicOffsets(topic);
+    return new Map(offsets.map(({ partition, high }) => [partition, BigInt(high)]));
+  }
+
+  async partitionCount(topic: string): Promise<number> {
+    const { topics } = await this.#admin.fetchTopicMetadata({ topics: [topic] });
+    return topics[0]!.partitions.length;
+  }
+
+  /** Each message that the topic holds now, as the producer sent it. */
+  async read(topic: string, groupId: string): Promise<readonly Message[]> {
+    const ends = await this.ends(topic);
+    const wanted = [...ends.values()].reduce((sum, end) => sum + end, 0n);
+    const consumer = this.#kafka.consumer({ groupId });
+    const found: Message[] = [];
+    await consumer.connect();
+    try {
+      await consumer.subscribe({ topic, fromBeginning: true });
+      await new Promise<void>((resolve, reject) => {
+        if (wanted === 0n) resolve();
+        const eachMessage = async ({ partition, message }: { partition: number; message: Message }): Promise<void> => {
+          found.push({ partition, key: message.key ?? null, value: message.value });
+          if (BigInt(found.length) >= wanted) resolve();
+        };
+        consumer.run({ autoCommit: false, eachMessage }).catch(reject);
+      });
+    } finally {
+      await consumer.disconnect();
+    }
+    return found;
+  }
+
+  async send(topic: string, messages: readonly Message[]): Promise<void> {
+    const producer = this.#kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+    await producer.connect();
+    try {
+      await producer.send({ topic, messages: [...messages] });
+    } finally {
+      await producer.disconnect();
+    }
+  }
+
+  async disconnect(): Promise<void> {
+    await this.#admin.disconnect();
+  }
+}

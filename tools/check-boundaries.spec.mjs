@@ -104,6 +104,11 @@ describe('boundaries: what is forbidden is found', () => {
     expect(findFaults(workspace({ [file]: content }))).toEqual([expect.stringMatching(fault)]);
   });
 
+  it('a service that uses another', () => {
+    const worker = project('apps/worker', 'type:app', ['libs/domain', 'apps/api']);
+    expect(findFaults(workspace(worker))).toEqual(['apps/worker: type:app may not depend on @deadman/api']);
+  });
+
   it('a dependency that the tag does not allow, before anything imports it', () => {
     const root = workspace(project('libs/leases', 'type:infra', ['libs/domain', 'libs/store']));
     expect(findFaults(root)).toEqual(['libs/leases: type:infra may not depend on @deadman/store']);

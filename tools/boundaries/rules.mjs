@@ -35,7 +35,10 @@ export const MAY_IMPORT = {
   ],
   'type:testing': ['type:domain', 'type:infra', 'type:embedded', 'type:testing'],
   'type:chaos': ['type:domain', 'type:engine', 'type:config', 'type:infra', 'type:testing'],
-  'type:app': [...EVERY_LIB, 'type:app'],
+  // No service imports another: they meet in Kafka topics and the database alone.
+  'type:app': EVERY_LIB,
+  // All roles in one process: it mounts the api.
+  'type:standalone': [...EVERY_LIB, 'type:app'],
   // `e2e` and `bench`: they use the libs, and start the apps as processes instead of importing them.
   'type:outside': [...EVERY_LIB, 'type:testing'],
 };
@@ -50,7 +53,7 @@ export const IMPORTS_NOTHING = ['type:domain'];
 export const PORTS_ONLY = ['type:domain', 'type:engine'];
 
 /** Reach a driver through an adapter only. */
-export const WITHOUT_DRIVERS = ['type:app'];
+export const WITHOUT_DRIVERS = ['type:app', 'type:standalone'];
 
 export const DRIVERS = ['pg', 'pg-native', 'typeorm', 'ioredis', 'redis', 'kafkajs', '@platformatic/kafka'];
 

@@ -9,7 +9,7 @@ import { MemoryTransport } from '@deadman/transport';
 import type { Adapters } from './composition.js';
 import type { StandaloneConfig } from './config.js';
 import type { Database } from './database.js';
-import { CannotStart, EXIT } from '@deadman/service-host';
+import { CannotStart, EXIT, openEffects } from '@deadman/service-host';
 import type { Teardown } from '@deadman/service-host';
 
 /** Longest statement of a beat, however long the beat. Milliseconds (`protocol.md` §13: less in the beat). */
@@ -51,6 +51,7 @@ export async function openAdapters(database: Database, deps: AdapterDeps): Promi
       notices: new PostgresStoreNotices({ url, onError: (error) => tellBroken(deps, error) }),
       transport,
       leases: new MemoryLeaseStore(clock),
+      effects: openEffects(jobs, { ...config.database, url }, deps),
       wakeUps: new MemoryWakeUpSet(clock),
     };
   } catch (cause) {

@@ -1,5 +1,6 @@
 import type {
   Clock,
+  EffectStore,
   EngineEvents,
   Failpoints,
   HandlerJob,
@@ -39,6 +40,7 @@ export interface Adapters {
   readonly notices: StoreNotices;
   readonly transport: Transport;
   readonly leases: LeaseStore;
+  readonly effects: EffectStore;
   readonly wakeUps: WakeUpSet;
 }
 

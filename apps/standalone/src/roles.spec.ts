@@ -3,7 +3,13 @@ import { DEFAULT_LIMITS, leasePolicy, NO_FAILPOINTS } from '@deadman/domain';
 import { HandlerRegistry } from '@deadman/engine';
 import { completeHandlers } from '@deadman/handlers';
 import { MemoryLeaseStore, MemoryWakeUpSet } from '@deadman/leases';
-import { MemoryDatabase, MemoryJobStore, MemoryStoreNotices, MemoryWorkerRegistry } from '@deadman/store';
+import {
+  MemoryDatabase,
+  MemoryEffectStore,
+  MemoryJobStore,
+  MemoryStoreNotices,
+  MemoryWorkerRegistry,
+} from '@deadman/store';
 import { aSubmission, RecordingEvents } from '@deadman/testing';
 import { MemoryTransport } from '@deadman/transport';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -58,6 +64,7 @@ function memoryAdapters(): Adapters {
     notices: new MemoryStoreNotices(database),
     transport: new MemoryTransport(clock),
     leases: new MemoryLeaseStore(clock),
+    effects: new MemoryEffectStore(database),
     wakeUps: new MemoryWakeUpSet(clock),
   };
 }

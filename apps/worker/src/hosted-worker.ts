@@ -1,5 +1,13 @@
 import { leasePolicy } from '@deadman/domain';
-import type { EngineEvents, JobStore, LeaseStore, Transport, WorkerRecord, WorkerRegistry } from '@deadman/domain';
+import type {
+  EffectStore,
+  EngineEvents,
+  JobStore,
+  LeaseStore,
+  Transport,
+  WorkerRecord,
+  WorkerRegistry,
+} from '@deadman/domain';
 import { Publisher, Worker } from '@deadman/engine';
 import type { Heart, HandlerRegistry } from '@deadman/engine';
 import type { HandlerExport } from '@deadman/handlers';
@@ -13,6 +21,7 @@ export interface HostedWorkerDeps extends ServiceContext<WorkerConfig> {
   readonly store: JobStore;
   readonly registry: WorkerRegistry;
   readonly leases: LeaseStore;
+  readonly effects: EffectStore;
   readonly transport: Transport;
   readonly events: EngineEvents;
   readonly loaded: readonly HandlerExport[];

@@ -8,6 +8,7 @@ import {
   linkKafka,
   loadTeamHandlers,
   makeVitals,
+  openEffects,
   PostgresLink,
   providedInstances,
   RedisLink,
@@ -93,7 +94,7 @@ async function serve(worker: HostedWorker, deps: ServeDeps): Promise<{ close(): 
 }
 
 function workerDeps(deps: ServeDeps, transport: ServedTransport, events: EngineEvents): HostedWorkerDeps {
-  const { database, redis } = deps;
+  const { database, redis, config } = deps;
   return {
     ...deps,
     events,
@@ -101,6 +102,7 @@ function workerDeps(deps: ServeDeps, transport: ServedTransport, events: EngineE
     store: new PostgresJobStore(database),
     registry: new PostgresWorkerRegistry(database),
     leases: new RedisLeaseStore(redis.scripts),
+    effects: openEffects(database, config.database, deps),
     makeHeart: (record) => startHeartThread(record, { ...deps, events }),
   };
 }

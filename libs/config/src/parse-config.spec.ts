@@ -66,7 +66,7 @@ describe('parseConfig: defaults', () => {
       redis: { url: null },
       kafka: { brokers: null, partitions: 12 },
       queues: { queues: ['default'] },
-      worker: { slots: 16, handlers: null, drainMs: 25_000, abortGraceMs: 5_000 },
+      worker: { slots: 16, handlers: null, transactions: 10, drainMs: 25_000, abortGraceMs: 5_000 },
       lease: { ttlMs: 30_000, timeoutSlackMs: 5_000, cancelGraceMs: 30_000 },
       limits: {
         quarantineFrom: 7,

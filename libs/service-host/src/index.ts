@@ -5,6 +5,8 @@ export { assertPortIsFree, cannotListen } from './free-port.js';
 export { sampleGauges } from './gauges.js';
 export { linkKafka } from './kafka-link.js';
 export type { KafkaLink } from './kafka-link.js';
+export { openEffects } from './open-effects.js';
+export type { EffectsDeps } from './open-effects.js';
 export { PostgresLink } from './postgres-link.js';
 export { providedInstances } from './provided-instances.js';
 export { ReaperLoops } from './reaper-loops.js';

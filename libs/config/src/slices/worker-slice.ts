@@ -16,6 +16,13 @@ export const workerSlice = defineSlice('Worker', {
     pattern: /^.+$/,
     allowed: 'a path or the name of a module',
   }),
+  transactions: wholeNumber({
+    name: 'DEADMAN_TRANSACTIONS',
+    what: "Transactions of handlers that are open at once in one worker; others wait. Each has a connection of its own, beside the process's pool.",
+    default: 10,
+    min: 1,
+    max: 1_000,
+  }),
   drainMs: wholeNumber({
     name: 'DEADMAN_DRAIN_MS',
     what: 'At shutdown, time for running handlers to finish before their signal is aborted. Milliseconds. A supervisor has to wait for this and the next together.',

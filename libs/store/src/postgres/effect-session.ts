@@ -27,6 +27,7 @@ const IDLE_IN_TRANSACTION = '25P03';
 /** The transaction of one effect, on a connection of its own from its begin to its end. */
 export class EffectSession implements OpenTransaction {
   readonly #client: PoolClient;
+  readonly #onReleased: () => void;
   readonly #outbox: OutboxEntry[] = [];
   /** What statements of the handler were answered with, whether or not it told anybody. */
   readonly #failures: unknown[] = [];
@@ -36,8 +37,10 @@ export class EffectSession implements OpenTransaction {
   #isSound = true;
   #isReleased = false;
 
-  constructor(client: PoolClient) {
+  /** @param onReleased called once the connection has gone back, or was given up. */
+  constructor(client: PoolClient, onReleased: () => void) {
     this.#client = client;
+    this.#onReleased = onReleased;
     client.on('error', this.#onBroken);
   }
 
@@ -118,6 +121,11 @@ export class EffectSession implements OpenTransaction {
     }
   }
 
+  /** Gives the connection up, whatever goes on there. What the server has not committed is undone. */
+  breakOff(): void {
+    this.#onBroken(new Error('The transaction was broken off: its worker has stopped'));
+  }
+
   readonly #onBroken = (error: unknown): void => {
     this.#broken ??= error;
     this.#release(true);
@@ -164,6 +172,7 @@ export class EffectSession implements OpenTransaction {
     this.#isReleased = true;
     this.#client.off('error', this.#onBroken);
     this.#client.release(isBroken);
+    this.#onReleased();
   }
 }
 

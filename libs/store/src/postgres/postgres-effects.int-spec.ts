@@ -143,6 +143,20 @@ describe('effects on PostgreSQL', () => {
     });
   });
 
+  it('is broken off when its worker stops without it', async () => {
+    const [stands, goesOn] = [deferred(), deferred()];
+    const forgotten = commit(effectsWith(), async (transaction) => {
+      await transaction.query(FIRE);
+      stands.resolve();
+      await goesOn.promise;
+    });
+    await stands.promise;
+    await pools.at(-1)!.close();
+    goesOn.resolve();
+    expect(await failureOf(forgotten)).toBe('store-unavailable');
+    expect(await fired()).toBe(0);
+  });
+
   it('keeps the job from being taken away between the fence and the end of the commit', async () => {
     await session.client.query('SELECT pg_advisory_lock(7)');
     const committing = commit(effectsWith(), async (transaction) => {

@@ -39,6 +39,7 @@ const ANSWER_GRACE_MS = 2_000;
  */
 export class TransactionPool {
   readonly #pool: Pool;
+  readonly #open = new Set<EffectSession>();
   #isClosed = false;
 
   /** Connects when the first transaction begins. */
@@ -62,7 +63,8 @@ export class TransactionPool {
 
   /** Throws `store-unavailable`, or what else a statement throws that changes nothing. */
   async begin(): Promise<EffectSession> {
-    const session = new EffectSession(await this.#connect());
+    const session: EffectSession = new EffectSession(await this.#connect(), () => this.#open.delete(session));
+    this.#open.add(session);
     await session.begin();
     return session;
   }
@@ -73,10 +75,11 @@ export class TransactionPool {
     return { total: totalCount, idle: idleCount, waiting: waitingCount };
   }
 
-  /** Waits for the transactions under way. Calling twice does nothing. */
+  /** Breaks off the transactions that are still open: nobody waits for them any more. Calling twice does nothing. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    for (const session of this.#open) session.breakOff();
     await this.#pool.end();
   }
 

@@ -33,7 +33,9 @@ export async function withTestServer(use) {
 
 /**
  * Starts the run's Redis and Kafka, installing them where that can be done, and hands what tests are told of them to
- * `use`. Suites that kill or wipe a server start one of their own. Servers of earlier runs that were killed go first.
+ * `use`. End-to-end tests, which run one by one, take the whole stack from its folder and may end its servers, which they
+ * bring up again. Other suites that kill or wipe a server start one of their own. Servers of earlier runs that were killed
+ * go first.
  */
 export async function withTestStack(use) {
   const { Stack } = await import('../libs/stack/dist/index.js');
@@ -43,14 +45,14 @@ export async function withTestStack(use) {
   const stack = of(run);
   try {
     const [, kafka] = await stack.up(['redis', 'kafka']);
-    return await use({ DEADMAN_TEST_KAFKA_BROKERS: kafka.url });
+    return await use({ DEADMAN_TEST_KAFKA_BROKERS: kafka.url, DEADMAN_TEST_STACK_DIR: join(STACKS, run) });
   } finally {
     await remove(stack, run);
   }
 }
 
 async function remove(stack, run) {
-  for (const service of ['redis', 'kafka']) await stack.wipe(service);
+  for (const service of ['postgres', 'redis', 'kafka']) await stack.wipe(service);
   rmSync(join(STACKS, run), { recursive: true, force: true });
 }
 

@@ -37,11 +37,17 @@ export class JobClient {
   }
 
   /** Hands in `count` jobs in one transaction and returns their ids: what the client was told, not what a database says. */
-  async submitMany(count: number, type: string, payloadOf: (index: number) => unknown): Promise<readonly string[]> {
+  async submitMany(
+    count: number,
+    type: string,
+    payloadOf: (index: number) => unknown,
+    more: object = {},
+  ): Promise<readonly string[]> {
     const jobs = Array.from({ length: count }, (_, index) => ({
       type,
       payload: payloadOf(index),
       queue: this.#queue,
+      ...more,
     }));
     const { items } = (await this.#post('/jobs/batch', { jobs })) as { items: readonly { job: WireJob }[] };
     return items.map(({ job }) => job.id);

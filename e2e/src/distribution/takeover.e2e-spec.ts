@@ -223,7 +223,7 @@ describe('a worker that dies, stalls or hangs', () => {
       const { services, sql } = installation;
       const doomed = await services.start('api', 'api-doomed', { DEADMAN_FAILPOINT: 'after_submit_commit:kill@1' });
       const submit = new JobClient(doomed.url, MAIN).submit('test.linger', { firstMs: 0 }, { tags: ['unanswered'] });
-      await expect(submit).rejects.toThrow();
+      await expect(submit).rejects.toThrow('fetch failed');
       expect(await doomed.ended).toEqual({ code: null, signal: 'SIGKILL' });
 
       const { id, createdAt } = await sql.row<{ id: string; createdAt: Date }>(

@@ -1,17 +1,21 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { Services } from '@deadman/services';
+import { readRunning, SERVICE_NAMES, Services } from '@deadman/services';
 import type { ServiceProcess } from '@deadman/services';
 import { Stack } from '@deadman/stack';
 import { eventually, startTestRedis } from '@deadman/testing';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { JobClient } from './job-client.js';
 
+const ROOT = join(import.meta.dirname, '..', '..');
 const TTL_MS = 2_000;
 /** A whole broker and five processes start on a busy machine. */
 const TIMEOUT_MS = 240_000;
 
+const WORKERS = ['worker-1', 'worker-2'];
 const URLS = { postgres: 'DATABASE_URL', redis: 'REDIS_URL', kafka: 'KAFKA_BROKERS' } as const;
 
 let folder: string;
@@ -29,20 +33,20 @@ beforeAll(async () => {
     ...(Object.fromEntries(urls) as Record<string, string>),
     DEADMAN_LEASE_TTL_MS: String(TTL_MS),
     DEADMAN_TIMEOUT_SLACK_MS: '1000',
+    DEADMAN_QUEUES: 'default,doomed',
     DEADMAN_HANDLERS: join(import.meta.dirname, '..', 'fixtures', 'blocking-handlers.mjs'),
   };
   services = new Services({ dataDir: folder, settings });
   await services.prepare();
-  await services.startAll({ workers: 2 });
+  await Promise.all([services.startAll({ workers: 0 }), ...WORKERS.map(startWorker)]);
   api = services.get('api-1');
   client = new JobClient(api.url, 'default');
 }, TIMEOUT_MS);
 
 /** Whatever a test did to them, the next one finds two workers. */
 afterEach(async () => {
-  for (const name of ['worker-1', 'worker-2']) {
-    if (!services.running.some(({ instance }) => instance === name)) await services.start('worker', name);
-  }
+  const gone = WORKERS.filter((name) => !services.running.some(({ instance }) => instance === name));
+  await Promise.all(gone.map(startWorker));
 }, TIMEOUT_MS);
 
 afterAll(async () => {
@@ -51,11 +55,15 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 }, TIMEOUT_MS);
 
+/** They serve the queue of all tests but the one that has its own. */
+const startWorker = (name: string): Promise<ServiceProcess> =>
+  services.start('worker', name, { DEADMAN_QUEUES: 'default' });
+
 /** The worker that runs a job now. */
 async function runnerOf(id: string): Promise<ServiceProcess> {
   return eventually(async () => {
     const running = await Promise.all(
-      ['worker-1', 'worker-2'].map(async (name) => {
+      WORKERS.map(async (name) => {
         const worker = services.get(name);
         return { worker, busy: await worker.metric('worker_slots_busy') };
       }),
@@ -71,7 +79,7 @@ describe('the four services', () => {
     const { id } = await client.submit('demo.echo', { hello: ['world', 1] });
     expect(await client.untilEnded(id)).toMatchObject({ state: 'succeeded', result: { hello: ['world', 1] } });
     const claimed = await Promise.all(
-      ['worker-1', 'worker-2'].map((name) => services.get(name).metric('claims_total', { result: 'ticket' })),
+      WORKERS.map((name) => services.get(name).metric('claims_total', { result: 'ticket' })),
     );
     expect(Math.max(...claimed)).toBeGreaterThan(0);
     expect((await api.health('ready')).status).toBe('up');
@@ -126,7 +134,7 @@ describe('the four services', () => {
   it('a handler that never yields takes its process with it once its time is over, and the job runs again', async () => {
     const { id } = await client.submit('team.hang-once', null, { timeoutSeconds: 1 });
     const blocked = await Promise.race(
-      ['worker-1', 'worker-2'].map(async (name) => {
+      WORKERS.map(async (name) => {
         const worker = services.get(name);
         return { worker, end: await worker.ended };
       }),
@@ -145,32 +153,60 @@ describe('the four services', () => {
   });
 
   it('go on after a failpoint killed a worker between its claim and its lease', async () => {
-    await services.get('worker-2').stop();
-    await services.get('worker-1').stop();
-    const doomed = await services.start('worker', 'worker-1', { DEADMAN_FAILPOINT: 'after_claim:kill@1' });
-    const { id } = await client.submit('demo.echo', 1);
+    const queue = { DEADMAN_QUEUES: 'doomed' };
+    const doomed = await services.start('worker', 'doomed', { ...queue, DEADMAN_FAILPOINT: 'after_claim:kill@1' });
+    const { id } = await new JobClient(api.url, 'doomed').submit('demo.echo', 1);
     expect(await doomed.ended).toEqual({ code: null, signal: 'SIGKILL' });
-    await services.start('worker', 'worker-2');
+    const heir = await services.start('worker', 'heir', queue);
     expect(await client.untilEnded(id)).toMatchObject({ state: 'succeeded', attempt: 2, lapses: 1 });
+    await heir.stop();
   });
 
   it('refuse an invalid configuration with 78, naming every fault', async () => {
-    for (const service of ['api', 'worker', 'reaper', 'dead-letter-consumer'] as const) {
-      const refused = await services.launch(service, `refused-${service}`, { DATABASE_URL: '', KAFKA_BROKERS: 'none' });
-      expect(await refused.ended).toEqual({ code: 78, signal: null });
-      expect(refused.said).toContain('DATABASE_URL');
-      expect(refused.said).toContain('KAFKA_BROKERS');
+    const wrong = { DATABASE_URL: '', KAFKA_BROKERS: 'none' };
+    const refused = await Promise.all(SERVICE_NAMES.map((name) => services.launch(name, `refused-${name}`, wrong)));
+    for (const service of refused) {
+      expect(await service.ended).toEqual({ code: 78, signal: null });
+      expect(service.said).toContain('DATABASE_URL');
+      expect(service.said).toContain('KAFKA_BROKERS');
     }
   });
 
   it('refuse a Redis that may drop leases', async () => {
     const redis = await startTestRedis('--maxmemory-policy', 'volatile-lru');
-    for (const service of ['worker', 'reaper'] as const) {
-      const refused = await services.launch(service, `evicted-${service}`, { REDIS_URL: redis.url });
-      expect(await refused.ended).toEqual({ code: 78, signal: null });
-      expect(refused.lines('service.refused')).toMatchObject([{ msg: expect.stringContaining('volatile-lru') }]);
+    const names = ['worker', 'reaper'] as const;
+    const refused = await Promise.all(
+      names.map((name) => services.launch(name, `evicting-${name}`, { REDIS_URL: redis.url })),
+    );
+    for (const service of refused) {
+      expect(await service.ended).toEqual({ code: 78, signal: null });
+      expect(service.lines('service.refused')).toMatchObject([{ msg: expect.stringContaining('volatile-lru') }]);
     }
     await redis.kill();
+  });
+
+  it('are started and stopped by one command, which tells where they are', async () => {
+    const command = new CommandRun(['--workers', '2'], folder);
+    await command.untilSaid(/Ctrl-C stops them/);
+    expect(command.said.match(/^(worker|api|reaper|dead-letter-consumer)-\d /gm)).toHaveLength(5);
+    const records = readRunning(command.dataDir);
+    expect(records.map(({ service }) => service)).toEqual([
+      'api',
+      'worker',
+      'worker',
+      'reaper',
+      'dead-letter-consumer',
+    ]);
+    const status = new CommandRun(['status'], folder);
+    expect([await status.ended, status.said.match(/ up$| degraded$/gm)?.length]).toEqual([0, 5]);
+
+    process.kill(records[1]!.pid, 'SIGKILL');
+    await command.untilSaid(/worker-1 has ended \(SIGKILL\)/);
+    expect(readRunning(command.dataDir)).toHaveLength(4);
+    command.interrupt();
+    expect(await command.ended).toBe(0);
+    expect(readRunning(command.dataDir)).toEqual([]);
+    expect(await new CommandRun(['status'], folder).ended).toBe(1);
   });
 
   it('live while everything they need is away, and begin by themselves when it is there', async () => {
@@ -191,3 +227,41 @@ describe('the four services', () => {
     expect(waiting.every(({ isRunning }) => isRunning)).toBe(true);
   });
 });
+
+/** `npm run services` on the servers of these tests, with a data folder of its own. */
+class CommandRun {
+  readonly dataDir: string;
+  readonly ended: Promise<number | null>;
+  readonly #child: ChildProcess;
+  said = '';
+
+  constructor(args: readonly string[], home: string) {
+    this.dataDir = join(home, 'command');
+    mkdirSync(this.dataDir, { recursive: true });
+    const { DATABASE_URL, REDIS_URL, KAFKA_BROKERS } = settings as Record<string, string>;
+    this.#child = spawn(process.execPath, [join(ROOT, 'tools', 'services.mjs'), ...args], {
+      cwd: ROOT,
+      env: {
+        PATH: process.env['PATH'],
+        DEADMAN_DATA_DIR: this.dataDir,
+        DATABASE_URL,
+        REDIS_URL,
+        KAFKA_BROKERS,
+        PORT: '0',
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.#child.stdout!, this.#child.stderr!]) {
+      stream.on('data', (chunk: Buffer) => (this.said += chunk.toString()));
+    }
+    this.ended = new Promise((resolve) => this.#child.once('close', (code) => resolve(code)));
+  }
+
+  interrupt(): void {
+    this.#child.kill('SIGINT');
+  }
+
+  untilSaid(pattern: RegExp): Promise<void> {
+    return eventually(() => expect(this.said).toMatch(pattern), { withinMs: 120_000, everyMs: 50 });
+  }
+}

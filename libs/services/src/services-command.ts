@@ -20,7 +20,7 @@ const EXIT_OK = 0;
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
-/** The api's port unless PORT says otherwise, or somebody has it. */
+/** The api's port unless PORT says otherwise (0: any), or somebody has it. */
 const API_PORT = 8_080;
 
 /** A signal that comes twice within this time was sent once: by the terminal, and again by npm. Milliseconds. */
@@ -74,9 +74,9 @@ async function serve(fleet: Fleet, dataDir: string, { env, print }: ServicesComm
   const stack = new Stack({ dataDir, given: givenBy(env), log: (line) => print(`${line}\n`) });
   const servers = await stack.up();
   const urls = Object.fromEntries(servers.map(({ service, url }) => [URL_VARIABLE[service], url]));
-  const apiPort = env['PORT'] ? Number(env['PORT']) : await freeOr(API_PORT);
+  const apiPort = await apiPortOf(env);
   const settings = { ...passedOn(env), ...urls };
-  const services = new Services({ dataDir, settings, ...(apiPort !== null && { apiPort }) });
+  const services = new Services({ dataDir, settings, ownGroups: true, ...(apiPort !== null && { apiPort }) });
   const stopping = stopOnSignal(services, print);
   try {
     await services.prepare();
@@ -205,13 +205,14 @@ function passedOn(env: NodeJS.ProcessEnv): Record<string, string> {
   return { NODE_ENV: 'development', ...(Object.fromEntries(set) as Record<string, string>) };
 }
 
-/** The port if it is free, else null: any other. */
-async function freeOr(port: number): Promise<number | null> {
+/** The one that was asked for, or the usual one if it is free; null for any other. */
+async function apiPortOf(env: NodeJS.ProcessEnv): Promise<number | null> {
+  if (env['PORT']) return Number(env['PORT']) || null;
   const probe = createServer();
   try {
-    probe.listen(port, '127.0.0.1');
+    probe.listen(API_PORT, '127.0.0.1');
     await once(probe, 'listening');
-    return port;
+    return API_PORT;
   } catch {
     return null;
   } finally {

@@ -23,6 +23,11 @@ export interface ServicesOptions {
   readonly settings: Settings;
   /** The port of the first api. Default: any free one. */
   readonly apiPort?: number;
+  /**
+   * Whether each service has a process group of its own, so that a Ctrl-C reaches it through us and not twice. Default
+   * false: what a test starts then ends with it.
+   */
+  readonly ownGroups?: boolean;
 }
 
 /** How many of each to start. */
@@ -138,7 +143,6 @@ export class Services {
     return Promise.all(this.running.map((process) => process.kill()));
   }
 
-  /** In a process group of its own, so that a Ctrl-C reaches it through us and not twice. */
   #spawn(service: ServiceName | 'migrate', log: string, settings: Settings): ReturnType<typeof spawn> {
     const file = openSync(log, 'a');
     const env = {
@@ -150,7 +154,8 @@ export class Services {
       ...settings,
     };
     const args = ['--enable-source-maps', join(ROOT, mainOf(service))];
-    const child = spawn(process.execPath, args, { cwd: ROOT, env, detached: true, stdio: ['ignore', file, file] });
+    const detached = this.#options.ownGroups ?? false;
+    const child = spawn(process.execPath, args, { cwd: ROOT, env, detached, stdio: ['ignore', file, file] });
     closeSync(file);
     return child;
   }

@@ -1,14 +1,16 @@
 /**
  * `npm run examples`: proves that `examples/handlers` works for a stranger. Packs the SDK, installs it into a copy of the
  * package outside the repository, type-checks and builds the copy, and lets a standalone Deadman run one job of each kind.
+ * The SQL beside the handlers is run, too.
  * Exits with 1 when anything does not work, and shows what the service said.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { ensureBuilt } from '../tools/build-all.mjs';
 import { packSdk } from '../tools/pack-sdk.mjs';
 import { NODE, ROOT, projectEnv } from '../tools/workspace.mjs';
@@ -54,6 +56,21 @@ const JOBS = [
     payload: { invoice: '18', to: 'bob@example.com', isPaid: true },
     ends: ({ state }) => state === 'cancelled',
   },
+  {
+    type: 'money.transfer',
+    payload: { from: 'ada', to: 'bob', cents: 2_500, receiptTo: 'ada@example.com' },
+    ends: ({ state, result }) => state === 'succeeded' && result.emailJob.length === 36,
+  },
+  {
+    type: 'money.transfer',
+    payload: { from: 'ada', to: 'bob', cents: 1_000_000, receiptTo: 'ada@example.com' },
+    ends: ({ state, lastError }) => state === 'dead' && lastError.message === 'ada has less than 1000000 cents',
+  },
+  {
+    type: 'order.ship',
+    payload: { order: '17', to: 'bob@example.com' },
+    ends: ({ state, result }) => state === 'succeeded' && result.trackingNumber === 'parcel-1',
+  },
 ];
 
 const folder = mkdtempSync(join(tmpdir(), 'deadman-examples-'));
@@ -61,9 +78,11 @@ try {
   await ensureBuilt();
   const handlers = await installCopy(folder);
   await withStandalone({ folder, handlers }, async (url) => {
+    await withDatabase(folder, (database) => database.query(sqlOf('create-accounts')));
     for (const job of JOBS) await runJob(url, job);
+    await withDatabase(folder, (database) => checkSql(url, database));
   });
-  process.stdout.write(`examples: ${JOBS.length} jobs of examples/handlers ended as they should\n`);
+  process.stdout.write(`examples: ${JOBS.length} jobs of examples/handlers ended as they should, and what its SQL handed in\n`);
 } catch (error) {
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
@@ -124,6 +143,41 @@ async function ready(url, ended) {
     const answer = await fetch(url).catch(() => null);
     return answer?.ok === true;
   });
+}
+
+function sqlOf(name) {
+  return readFileSync(join(ROOT, 'examples', 'handlers', 'sql', `${name}.sql`), 'utf8');
+}
+
+/** The jobs' database, as a program that is not Deadman sees it. */
+async function withDatabase(data, use) {
+  const { startEmbeddedPostgres } = await import('../libs/embedded-postgres/dist/index.js');
+  const { url } = await startEmbeddedPostgres({ dataDir: join(data, 'data', 'postgres') });
+  const database = new pg.Client({ connectionString: url });
+  await database.connect();
+  try {
+    return await use(database);
+  } finally {
+    await database.end();
+  }
+}
+
+/** The emails that were handed in by a handler and by SQL were sent, and the money is where it should be. */
+async function checkSql(url, database) {
+  await database.query(sqlOf('order-by-sql'));
+  const sent = async () => {
+    const { items } = await (await fetch(`${url}/jobs?type=email.send&state=succeeded`)).json();
+    return items.map(({ payload }) => payload.subject);
+  };
+  await until(JOB_WITHIN_MS, 'The emails that SQL and a handler have handed in were not sent.', async () => {
+    const subjects = await sent();
+    return subjects.includes('You have paid bob') && subjects.includes('You have spent 5.00');
+  });
+  const { rows } = await database.query('SELECT owner, cents::int FROM acme.accounts ORDER BY owner');
+  const accounts = JSON.stringify(rows);
+  if (accounts !== '[{"owner":"ada","cents":7000},{"owner":"bob","cents":2500}]') {
+    throw new Error(`The money is not where it should be: ${accounts}`);
+  }
 }
 
 async function runJob(url, { type, payload, ends }) {

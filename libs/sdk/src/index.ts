@@ -1,12 +1,20 @@
 export type {
   AbortReason,
   AbortReasonCode,
+  EffectTransaction,
   Handler,
   HandlerContext,
   HandlerJob,
   HandlerLog,
   HandlerOutcome,
+  NewJob,
   ParsedPayload,
+  RetryRequest,
+  RunStep,
+  RunTransaction,
+  SqlResult,
+  SqlStatement,
+  StepContext,
 } from '@deadman/domain';
 export { abortReasonOf } from './abort-reason.js';
 export { defineJob } from './define-job.js';

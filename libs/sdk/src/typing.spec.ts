@@ -90,6 +90,32 @@ describe('types', () => {
     expect(() => snooze({ minutes: 5 })).toThrow(RangeError);
   });
 
+  it('a transaction and a step give what their functions return', () => {
+    const job = defineJob({
+      type: 'any',
+      async run({ transaction, step }) {
+        const charged = await transaction('charge', async ({ query, submit }) => {
+          const { rows } = await query<{ cents: number }>('SELECT 1 AS cents');
+          const { id } = await submit({ type: 'email.send', retry: { kind: 'fixed' }, delaySeconds: 5 });
+          // @ts-expect-error -- Either an instant or a delay in seconds, by these names.
+          await submit({ type: 'email.send', delayMs: 5 });
+          return { cents: rows[0]?.cents, id };
+        });
+        const counted = await transaction(() => 7);
+        const booked = await step('book', ({ isInDoubt, idempotencyKey }) => (isInDoubt ? idempotencyKey : 'new'));
+        return { charged, counted, booked };
+      },
+    });
+    expect<
+      Equal<
+        Awaited<ReturnType<typeof job.run>>,
+        { charged: { cents: number | undefined; id: string }; counted: number; booked: string }
+      >
+    >(true).toBe(true);
+    // @ts-expect-error -- A step has a name.
+    defineJob({ type: 'any', run: ({ step }) => step(() => 1) });
+  });
+
   it('what a handler is told cannot be changed', () => {
     const job = defineJob({
       type: 'any',

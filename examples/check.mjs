@@ -1,11 +1,11 @@
 /**
  * `npm run examples`: proves that `examples/handlers` works for a stranger. Packs the SDK, installs it into a copy of the
  * package outside the repository, type-checks and builds the copy, and lets a standalone Deadman run one job of each kind.
- * The SQL beside the handlers is run, too.
+ * The SQL beside the handlers is run, too, and what guides show of all that is compared with it.
  * Exits with 1 when anything does not work, and shows what the service said.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -75,6 +75,7 @@ const JOBS = [
 
 const folder = mkdtempSync(join(tmpdir(), 'deadman-examples-'));
 try {
+  checkGuides();
   await ensureBuilt();
   const handlers = await installCopy(folder);
   await withStandalone({ folder, handlers }, async (url) => {
@@ -82,7 +83,9 @@ try {
     for (const job of JOBS) await runJob(url, job);
     await withDatabase(folder, (database) => checkSql(url, database));
   });
-  process.stdout.write(`examples: ${JOBS.length} jobs of examples/handlers ended as they should, and what its SQL handed in\n`);
+  process.stdout.write(
+    `examples: ${JOBS.length} jobs of examples/handlers ended as they should, and what its SQL handed in\n`,
+  );
 } catch (error) {
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
@@ -143,6 +146,22 @@ async function ready(url, ended) {
     const answer = await fetch(url).catch(() => null);
     return answer?.ok === true;
   });
+}
+
+/** A block of code that follows a link to one of these files has to stand in it, but for its indentation. */
+function checkGuides() {
+  const guides = join(ROOT, 'docs', 'guides');
+  const block = /\]\(\.\.\/\.\.\/(examples\/[^)]+)\):\n\n```\w+\n([^]*?)```/g;
+  for (const name of readdirSync(guides)) {
+    for (const [, file, code] of readFileSync(join(guides, name), 'utf8').matchAll(block)) {
+      const stands = withoutIndent(readFileSync(join(ROOT, file), 'utf8')).includes(withoutIndent(code));
+      if (!stands) throw new Error(`docs/guides/${name} shows what does not stand in ${file}:\n${code}`);
+    }
+  }
+}
+
+function withoutIndent(code) {
+  return code.replaceAll(/^ +/gm, '');
 }
 
 function sqlOf(name) {

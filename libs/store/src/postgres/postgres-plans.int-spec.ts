@@ -194,6 +194,35 @@ describe('a page of a list', () => {
   }
 });
 
+describe('an idle claim', () => {
+  it('costs the same however many jobs of types that nobody runs wait in its queue', async () => {
+    await session.reset();
+    const empty = await buffersOfIdleClaim();
+    for (let batch = 0; batch < 20; batch += 1) {
+      await store.submit(Array.from({ length: 500 }, () => aSubmission({ type: 'not.deployed' })));
+    }
+    await session.client.query('VACUUM ANALYZE deadman.jobs');
+    expect(await buffersOfIdleClaim()).toBeLessThanOrEqual(empty + 20);
+  });
+
+  async function buffersOfIdleClaim(): Promise<number> {
+    const spy = new StatementSpy(db);
+    const claimed = await new PostgresJobStore(spy.db).claimIdle({
+      token: randomUUID(),
+      workerId: randomUUID(),
+      types: ['a.one', 'b.two'],
+      queues: ['default'],
+      quarantineFrom: 7,
+      limit: 500,
+      minAgeMs: 0,
+      alone: false,
+    });
+    expect(claimed).toEqual([]);
+    const { Plan: plan } = await runPlan(spy.sent!.statement, spy.sent!.values);
+    return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+  }
+});
+
 describe('an update that changes no indexed column', () => {
   const hotShareOf = async (table: string, act: () => Promise<unknown>): Promise<number> => {
     const before = await updatesOf(table);

@@ -46,7 +46,11 @@ async function measureIntake(databaseUrl) {
     const bulkCpuMicros = ((cpuMs(standalone.pid) - cpuBefore) * 1_000) / JOBS;
     const rounds = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      rounds.push({ bare: await submitOneByOne(bare.url), single: await submitOneByOne(standalone.url) });
+      rounds.push({
+        bare: await submitOneByOne(bare.url),
+        single: await submitOneByOne(standalone.url),
+        trivial: await submitOneByOne(bare.url, { path: '/trivial' }),
+      });
     }
     return { bulkPerSecond, bulkCpuMicros, ...summaryOf(rounds), residentMiB: memory.stop() };
   } finally {
@@ -62,6 +66,7 @@ function summaryOf(rounds) {
     singlePerSecond: median(rounds.map(({ single }) => single.perSecond)),
     singleP99Ms: median(rounds.map(({ single }) => single.p99Ms)),
     barePerSecond: median(rounds.map(({ bare }) => bare.perSecond)),
+    trivialPerSecond: median(rounds.map(({ trivial }) => trivial.perSecond)),
     singleShare: median(rounds.map(({ single, bare }) => single.perSecond / bare.perSecond)),
   };
 }
@@ -77,7 +82,8 @@ function report(figures) {
     ],
     ['the same, CPU of the process', `${figures.bulkCpuMicros.toFixed(0)} µs/job`, ''],
     ['single submit, 50 connections', `${Math.round(figures.singlePerSecond)} /s, p99 ${figures.singleP99Ms} ms`, ''],
-    ['bare Fastify route in the same run', `${Math.round(figures.barePerSecond)} /s`, ''],
+    ['bare Fastify route with the same body and answer', `${Math.round(figures.barePerSecond)} /s`, ''],
+    ['bare Fastify route that does next to nothing', `${Math.round(figures.trivialPerSecond)} /s`, ''],
     ['single submit, share of the bare route', figures.singleShare.toFixed(2), `≥ ${FLOORS.singleShare}`],
     ['memory: first, median, last, most', memoryOf(memory), ''],
     [

@@ -29,9 +29,9 @@ export async function submitInBulk(url, { jobs, lanes = 2 }) {
 }
 
 /** Single submits on 50 connections. Returns requests per second and the 99th percentile of their latency in ms. */
-export async function submitOneByOne(url, seconds = ROUND_SECONDS) {
+export async function submitOneByOne(url, { seconds = ROUND_SECONDS, path = '/jobs' } = {}) {
   const result = await autocannon({
-    url: `${url}/jobs`,
+    url: `${url}${path}`,
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(JOB),

@@ -11,6 +11,7 @@ export function findFaults(root) {
   const workspace = readWorkspace(root);
   return workspace.projects.flatMap((project) => [
     ...faultsOfProject(project, workspace),
+    ...project.misnamed.map((file) => `${relative(root, file)}: is code whose name does not end in .ts`),
     ...project.files.flatMap((file) =>
       faultsOfSource(readSource(file), project, workspace).map((fault) => `${relative(root, file)}: ${fault}`),
     ),

@@ -6,7 +6,7 @@ import { findFaults } from './check-boundaries.mjs';
 
 const roots = [];
 
-/** A workspace of a domain, an engine, a store, a leases, a testing lib and an app, all clean, with `files` on top. */
+/** A workspace of a domain, an engine, a store, a leases, a handlers, a testing lib and an app, all clean, with `files` on top. */
 function workspace(files) {
   const root = mkdtempSync(join(tmpdir(), 'deadman-boundaries-'));
   roots.push(root);
@@ -16,6 +16,7 @@ function workspace(files) {
     ...project('libs/engine', 'type:engine', ['libs/domain']),
     ...project('libs/store', 'type:infra', ['libs/domain'], { pg: '8' }),
     ...project('libs/leases', 'type:infra', ['libs/domain']),
+    ...project('libs/handlers', 'type:handlers', ['libs/domain']),
     ...project('libs/testing', 'type:testing', ['libs/domain', 'libs/store']),
     ...project('apps/api', 'type:app', ['libs/domain', 'libs/engine', 'libs/store'], { zod: '4' }),
     ...files,
@@ -98,6 +99,49 @@ describe('boundaries: what is forbidden is found', () => {
     ['a timer by way of globalThis', 'libs/engine/src/a.ts', "globalThis['setTimeout'](() => 1);", /globalThis/],
     ['a timer in a signal', 'libs/engine/src/a.ts', 'AbortSignal.timeout(10);', /AbortSignal\.timeout/],
     ['ids by chance', 'libs/domain/src/a.ts', 'export const a = () => crypto.randomUUID();', /crypto/],
+    ...[
+      ['the clock under another name', 'const D = Date; D.now();', 'Date'],
+      ['the clock taken apart', 'const { now } = Date;', 'Date'],
+      ['the clock cast', '(Date as any).now();', 'Date.now'],
+      ['the clock asserted', 'Date!.now();', 'Date.now'],
+      ['the clock in parentheses', '(Date).now();', 'Date.now'],
+      ['the clock by an optional chain', 'Date?.now();', 'Date.now'],
+      ['the clock by a template', 'Date[`now`]();', 'Date.now'],
+      ['the clock by a computed name', "Date['n' + 'ow']();", 'Date'],
+      ['the clock by reflection', "Reflect.get(Date, 'now');", 'Date'],
+      ['the clock exported', 'export { Date };', 'Date'],
+      ['the clock inherited', 'class D extends Date {}', 'Date'],
+      ['the present as a text', 'Date();', 'Date'],
+      ['the present in parentheses', 'new (Date)();', 'new Date()'],
+      ['the present by no arguments spread', 'new Date(...[]);', 'new Date()'],
+      ['the clock by its prototype', "Date.prototype['constructor'].now();", 'Date.prototype'],
+      ['the dice taken apart', 'const { random } = Math;', 'Math'],
+      ['a timer in a signal taken apart', 'const { timeout } = AbortSignal;', 'AbortSignal'],
+      ['a timer by way of global', 'global.setTimeout(() => 1);', 'global'],
+      ['the clock of the process', 'process.uptime();', 'process'],
+    ].map(([what, content, name]) => [
+      what,
+      'libs/engine/src/a.ts',
+      content,
+      new RegExp(`uses ${name.replace(/\W/g, '\\$&')}:`),
+    ]),
+    ['the clock of the process as a module', 'libs/engine/src/a.ts', "import 'node:process';", /come from ports/],
+    ['a way to any module', 'libs/engine/src/a.ts', "import 'node:module';", /come from ports/],
+    ['bytes of Node in the domain', 'libs/domain/src/a.ts', "Buffer.from('');", /uses Buffer/],
+    ['output in the domain', 'libs/domain/src/a.ts', "console.log('');", /uses console/],
+    ['the network in the domain', 'libs/domain/src/a.ts', "await fetch('');", /uses fetch/],
+    ['the environment in the domain', 'libs/domain/src/a.ts', 'process.env.A;', /uses process/],
+    ['a module of Node in a template', 'libs/domain/src/a.ts', 'await import(`node:fs`);', /imports nothing/],
+    ['a driver by a name', 'apps/api/src/a.ts', "const m = 'pg'; await import(m);", /import\(\)/],
+    ['a module required by a name', 'libs/store/src/a.ts', "const m = 'x'; require(m);", /import\(\)/],
+    ['an export of everything under a name', 'libs/store/src/a.ts', "export * as a from './thing.js';", /export \*/],
+    ...['js', 'mjs', 'cjs', 'jsx', 'mts', 'cts', 'tsx'].map((ending) => [
+      `code in a .${ending} file`,
+      `libs/engine/src/a.${ending}`,
+      'export const a = 1;',
+      /does not end in \.ts/,
+    ]),
+    ['code in a .js file of the end-to-end tests', 'e2e/src/a.js', 'export const a = 1;', /does not end in \.ts/],
     ['one in a class', 'libs/engine/src/a.ts', 'class A { b = 1; c() { return Date.now(); } }', /Date\.now/],
     ['one as a default', 'libs/engine/src/a.ts', 'export const a = (now = Date.now()) => now;', /Date\.now/],
   ])('%s', (_what, file, content, fault) => {
@@ -132,6 +176,28 @@ describe('boundaries: what is allowed passes', () => {
     ['a declared package', 'libs/store/src/a.ts', "import { Client } from 'pg'; export const a = Client;"],
     ['a module of Node in an adapter', 'libs/store/src/a.ts', "import 'node:timers/promises';"],
     ['a moment that was handed in', 'libs/engine/src/a.ts', 'export const a = (at: number) => new Date(at);'],
+    [
+      'a moment that was handed in, cast',
+      'libs/engine/src/a.ts',
+      'export const a = (at: any) => new (Date as any)(at);',
+    ],
+    ['a question for a moment', 'libs/engine/src/a.ts', 'export const a = (at: unknown) => at instanceof Date;'],
+    ['the calendar and arithmetic', 'libs/engine/src/a.ts', 'export const a = Math.max(Date.UTC(2000), Math["PI"]);'],
+    [
+      'moments and signals in types',
+      'libs/engine/src/a.ts',
+      'export class A<T extends Date> implements B<Date> { a = new Map<Date, Date>(); b = (c as Date).d!; e?: typeof Date; }',
+    ],
+    [
+      'a key that has the name of the clock, taken apart',
+      'libs/engine/src/a.ts',
+      'export const { Date: a } = { b: 1 };',
+    ],
+    [
+      'handlers, whose module only the user knows',
+      'libs/handlers/src/load-handlers.ts',
+      'await import(process.argv[2]);',
+    ],
     ['a port that has the name of a timer', 'libs/engine/src/a.ts', 'export const a = (c: C) => c.setTimeout(1);'],
     [
       'a member that has the name of a global',

@@ -3,12 +3,14 @@ import { builtinModules } from 'node:module';
 import { dirname, join, normalize, relative, sep } from 'node:path';
 import { isSpec } from './projects.mjs';
 import {
+  ALLOWED_MEMBERS,
   CLOCK_AND_DICE_GLOBALS,
-  CLOCK_AND_DICE_MEMBERS,
   CLOCK_AND_DICE_MODULES,
   DRIVERS,
   IMPORTS_NOTHING,
+  IMPORT_UNKNOWN,
   MAY_IMPORT,
+  PLATFORM_GLOBALS,
   PORTS_ONLY,
   SPECS_MAY_ALSO_IMPORT,
   WITHOUT_DRIVERS,
@@ -40,8 +42,12 @@ export function faultsOfSource(source, project, workspace) {
   return [
     ...(source.exportsAll ? ['has an `export *`: name what is exported'] : []),
     ...nestedIndexFaults(source, project),
+    ...(source.importsUnknown && !mayImportUnknown(source.file, workspace)
+      ? ['has an `import()` of what is not written out there: name the module in place']
+      : []),
     ...source.imports.flatMap((specifier) => importFaults(specifier, { source, project, workspace, spec })),
     ...(has(project, PORTS_ONLY) && !spec ? clockAndDiceFaults(source) : []),
+    ...(has(project, IMPORTS_NOTHING) && !spec ? platformFaults(source, project) : []),
   ];
 }
 
@@ -93,9 +99,25 @@ function isFreeForSpecs(name, sibling, project, workspace) {
 function clockAndDiceFaults(source) {
   const used = [
     ...CLOCK_AND_DICE_GLOBALS.filter((name) => source.globals.has(name)),
-    ...[...CLOCK_AND_DICE_MEMBERS, 'new Date()'].filter((name) => source.members.has(name)),
+    ...Object.keys(ALLOWED_MEMBERS).filter((name) => source.loose.has(name)),
+    ...[...source.members].filter(isClockOrDiceMember),
   ];
   return used.map((name) => `uses ${name}: time, chance and ids come from ports`);
+}
+
+function isClockOrDiceMember(use) {
+  if (use === 'new Date()') return true;
+  const [name, member] = use.split('.');
+  return Object.hasOwn(ALLOWED_MEMBERS, name) && !ALLOWED_MEMBERS[name].includes(member);
+}
+
+function platformFaults(source, project) {
+  const used = PLATFORM_GLOBALS.filter((name) => source.globals.has(name));
+  return used.map((name) => `uses ${name}: ${project.name} knows no platform`);
+}
+
+function mayImportUnknown(file, { root }) {
+  return IMPORT_UNKNOWN.includes(relative(root, file).replaceAll(sep, '/'));
 }
 
 function mayImport(project, sibling, spec) {

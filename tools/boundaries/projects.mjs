@@ -13,7 +13,10 @@ import { projectFolders, writtenFiles } from '../workspace.mjs';
  * @property {Set<string>} declaredForSpecs and for development
  * @property {string[] | null} references folders its tsconfig.json builds upon, relative to the project; null outside
  * @property {string[]} files absolute paths of its TypeScript files
+ * @property {string[]} misnamed and of code in `src` that has another ending, which nothing here reads
  */
+
+const CODE_OF_OTHER_KINDS = /\.([cm]?jsx?|[cm]ts|tsx)$/;
 
 /** Folders that start the real processes from outside. They are no workspaces, so nobody can depend on them. */
 const OUTSIDE = ['e2e', 'bench'];
@@ -48,16 +51,22 @@ function readProject(root, folder) {
     declared: namesIn(manifest.dependencies, manifest.optionalDependencies, manifest.peerDependencies),
     declaredForSpecs: namesIn(manifest.devDependencies),
     references: readReferences(join(root, folder, 'tsconfig.json')),
-    files: writtenFiles(src).filter((file) => file.endsWith('.ts')),
+    ...readFiles(src, src),
   };
 }
 
 /** Has no package.json, so everything installed at the root counts as declared. */
 function readOutside(root, folder, available) {
   const src = join(root, folder);
-  const files = writtenFiles(src).filter((file) => file.endsWith('.ts'));
-  const tags = ['type:outside'];
-  return { folder, src, name: folder, tags, declared: available, declaredForSpecs: new Set(), references: null, files };
+  const declares = { declared: available, declaredForSpecs: new Set(), references: null };
+  return { folder, src, name: folder, tags: ['type:outside'], ...declares, ...readFiles(src, join(src, 'src')) };
+}
+
+function readFiles(folder, src) {
+  return {
+    files: writtenFiles(folder).filter((file) => file.endsWith('.ts')),
+    misnamed: writtenFiles(src).filter((file) => CODE_OF_OTHER_KINDS.test(file)),
+  };
 }
 
 function namesIn(...lists) {

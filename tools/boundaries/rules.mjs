@@ -57,10 +57,16 @@ export const WITHOUT_DRIVERS = ['type:app', 'type:standalone'];
 
 export const DRIVERS = ['pg', 'pg-native', 'typeorm', 'ioredis', 'redis', 'kafkajs', '@platformatic/kafka'];
 
-/** Node's modules of clock, timers and dice. */
-export const CLOCK_AND_DICE_MODULES = ['crypto', 'timers', 'timers/promises', 'perf_hooks'];
+/**
+ * Import what is not known before they run: an app's handlers, named on its command line, and the programs of the
+ * platform. Everywhere else an `import()` names its module in place, so that it can be held against the rules above.
+ */
+export const IMPORT_UNKNOWN = ['libs/embedded-postgres/src/binaries.ts', 'libs/handlers/src/load-handlers.ts'];
 
-/** The same as globals: `globalThis` would be a way around the list. */
+/** Node's modules of clock, timers and dice, and those that hand out other modules. */
+export const CLOCK_AND_DICE_MODULES = ['crypto', 'module', 'perf_hooks', 'process', 'timers', 'timers/promises'];
+
+/** The same as globals: `globalThis`, `global` and `process` would be ways around the list. */
 export const CLOCK_AND_DICE_GLOBALS = [
   'setTimeout',
   'setInterval',
@@ -69,7 +75,19 @@ export const CLOCK_AND_DICE_GLOBALS = [
   'crypto',
   'randomUUID',
   'globalThis',
+  'global',
+  'process',
 ];
 
-/** And as members of globals that are otherwise fine. */
-export const CLOCK_AND_DICE_MEMBERS = ['Date.now', 'Math.random', 'AbortSignal.timeout', 'process.hrtime'];
+/**
+ * Globals that also hand out time or chance, with the members that are fine. They may be asked for those, and made new
+ * from arguments, and nothing else: one that is handed on could be asked for anything.
+ */
+export const ALLOWED_MEMBERS = {
+  Date: ['UTC', 'parse'],
+  Math: Object.getOwnPropertyNames(Math).filter((name) => name !== 'random'),
+  AbortSignal: ['abort', 'any'],
+};
+
+/** What the platform gives without an import. A project that imports nothing does without. */
+export const PLATFORM_GLOBALS = ['Buffer', 'console', 'fetch'];

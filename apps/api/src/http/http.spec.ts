@@ -201,12 +201,14 @@ describe('bodies', () => {
   });
 
   it('413 reaches a client that is still sending', async () => {
+    const patient = await startApi(memoryParts());
     const body = `{"jobs":["${'x'.repeat(16 * 1_048_576)}"]}`;
     const headers = { 'content-type': 'application/json' };
     for (let time = 0; time < 10; time += 1) {
-      const answer = await fetch(`http://127.0.0.1:${api.port}/jobs/batch`, { method: 'POST', headers, body });
+      const answer = await fetch(`http://127.0.0.1:${patient.port}/jobs/batch`, { method: 'POST', headers, body });
       expect([answer.status, await answer.json()]).toMatchObject([413, { code: 'body-too-large' }]);
     }
+    await patient.close();
   });
 
   it('a batch between 1 and 4 MiB is taken', async () => {

@@ -20,6 +20,7 @@ export function buildDocument(app: NestFastifyApplication, version: string): Ope
     .setDescription(TEXT)
     .setVersion(version)
     .setLicense('MIT', 'https://spdx.org/licenses/MIT.html')
+    .addServer('/', 'Where this document came from.')
     .build();
   return SwaggerModule.createDocument(app, config, {
     include: [ApiModule],

@@ -54,6 +54,7 @@ describe('/openapi.json', () => {
     expect(result).toEqual({ valid: true });
     expect(validator.version).toBe('3.1');
     expect(document.info).toMatchObject({ title: 'Deadman', version: '1.2.3' });
+    expect(document.servers).toEqual([expect.objectContaining({ url: '/' })]);
   });
 
   it('has every path and method of the api, each with an id of its own', () => {

@@ -4,7 +4,7 @@
  * All steps run, whatever failed before them, and the last line is the sum: `N passed, N failed`. A step that is not
  * made of tests, or failed without one failing, counts as one failure. `--only unit` (or another step's name, several
  * separated by commas) runs less, and then does not ask whether every spec file ran. `--all` adds the steps that only
- * CI needs.
+ * CI needs. `--full` (`npm run test:full`) lets outages and leases in the end-to-end tests last as long as in life.
  */
 import { ensureBuilt } from './build-all.mjs';
 import { ensureInstalled } from './install.mjs';
@@ -33,9 +33,12 @@ const STEPS = {
 const CI_STEPS = {
   examples: () => built().then((code) => (code === 0 ? check('node', ['examples/check.mjs']) : { code })),
   readme: () => built().then((code) => (code === 0 ? check('node', ['tools/readme.mjs']) : { code })),
+  demo: () => built().then((code) => (code === 0 ? check('node', ['tools/demo.mjs']) : { code })),
 };
 
 const EVERY_STEP = { ...STEPS, ...CI_STEPS };
+
+if (process.argv.includes('--full')) process.env.DEADMAN_TEST_FULL = '1';
 
 await main(wantedSteps());
 

@@ -77,11 +77,14 @@ describe('a worker that dies, stalls or hangs', () => {
     TEST_LIMIT_MS,
   );
 
-  it(
-    'stopped for 2 × TTL and woken: its late outcome is refused or dropped, and counted; the new run’s result stands',
-    async () => {
+  it.each([
+    ['with an outcome', 1.5 * TTL_MS],
+    ['in the middle of its run', 4 * TTL_MS],
+  ])(
+    'stopped for 2 × TTL and woken %s: what comes late is refused or dropped, and counted; the new run’s result stands',
+    async (_, firstMs) => {
       const { client, services, sql } = installation;
-      const { id } = await client.submit('test.linger', { firstMs: 3 * TTL_MS });
+      const { id } = await client.submit('test.linger', { firstMs });
       const frozen = services.get(await installation.runnerOf(id));
       frozen.pause();
       const pausedAt = await installation.now();

@@ -15,6 +15,9 @@ import type { Teardown } from '@deadman/service-host';
 /** Longest statement of a beat, however long the beat. Milliseconds (`protocol.md` §13: less in the beat). */
 const MAX_BEAT_STATEMENT_MS = 1_000;
 
+/** Longest read of the API. Milliseconds: a list that takes longer is told as `query-too-slow`. */
+const MAX_READ_STATEMENT_MS = 2_000;
+
 /** One connection beats, and one waits for the moment in which that one is broken. */
 const BEAT_POOL_SIZE = 2;
 
@@ -40,12 +43,14 @@ export async function openAdapters(database: Database, deps: AdapterDeps): Promi
   try {
     await migrateSchema(url, deps);
     const jobs = await open({ ...config.database, url }, deps);
+    const reads = await open({ ...readOptions(config), url }, deps);
     const beats = await open({ ...beatOptions(config), url }, deps);
     const transport = new MemoryTransport(clock);
     teardown.add('transport', () => transport.close());
     measurePool(registry, () => poolUse(jobs));
     return {
       store: new PostgresJobStore(jobs),
+      reads: new PostgresJobStore(reads),
       registry: new PostgresWorkerRegistry(jobs),
       beats: new PostgresWorkerRegistry(beats),
       notices: new PostgresStoreNotices({ url, onError: (error) => tellBroken(deps, error) }),
@@ -74,6 +79,11 @@ async function open(options: PostgresOptions, deps: AdapterDeps): Promise<Postgr
   });
   deps.teardown.add('database connections', () => database.close());
   return database;
+}
+
+/** Reads of the API have connections of their own: slow lists hold up neither submits nor the engine. */
+function readOptions({ database }: StandaloneConfig): Omit<PostgresOptions, 'url'> {
+  return { ...database, statementTimeoutMs: Math.min(database.statementTimeoutMs, MAX_READ_STATEMENT_MS) };
 }
 
 /** Beats have connections of their own, so that they wait behind no job, and give up before the next beat is due. */

@@ -34,6 +34,8 @@ import { Roles } from './roles.js';
 /** An implementation of every port that keeps or carries something. */
 export interface Adapters {
   readonly store: JobStore;
+  /** The same store over connections that serve nothing but the API's reads. */
+  readonly reads: JobStore;
   readonly registry: WorkerRegistry;
   /** The same registry over connections that serve nothing but the worker's beats. */
   readonly beats: WorkerRegistry;

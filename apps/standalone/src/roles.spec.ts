@@ -57,8 +57,10 @@ afterEach(async () => {
 function memoryAdapters(): Adapters {
   const database = new MemoryDatabase(clock);
   const registry = new MemoryWorkerRegistry(database);
+  const store = new MemoryJobStore(database);
   return {
-    store: new MemoryJobStore(database),
+    store,
+    reads: store,
     registry,
     beats: registry,
     notices: new MemoryStoreNotices(database),

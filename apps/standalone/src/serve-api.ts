@@ -59,13 +59,12 @@ function apiParts(
   engine: Engine,
   config: StandaloneConfig,
 ): ApiParts {
-  const { store } = adapters;
   const registry = new LiveWorkers(adapters.registry, () => engine.types);
   const { submitter, commands } = engine.intake;
   const { queues } = config.queues;
   // A deployment that names its queues need not have one called default: then the first of them is meant.
   const defaults = queues.includes('default') ? {} : { queue: queues[0]! };
-  return { store, registry, submitter, commands, ids, clock, queues, defaults };
+  return { store: adapters.reads, registry, submitter, commands, ids, clock, queues, defaults };
 }
 
 function portOf(app: NestFastifyApplication): number {

@@ -4,6 +4,7 @@ import { Stack } from '@deadman/stack';
 import { BrokerWitness, createTestDatabase, eventually, SqlProbe } from '@deadman/testing';
 import type { TestDatabase } from '@deadman/testing';
 import { TopicNames } from '@deadman/transport';
+import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { JobClient } from '../job-client.js';
@@ -19,6 +20,12 @@ const LOGS_DIR = join(ROOT, '.deadman', 'test', 'installations');
 const HANDLERS = join(import.meta.dirname, '..', '..', 'fixtures', 'distribution-handlers.mjs');
 
 const TOPICS = new TopicNames();
+
+/** Tells this run's queues from those of an earlier one, whose topics the broker may still have. */
+const RUN = randomUUID().slice(0, 8);
+
+/** A queue that no other run uses. */
+export const queueNamed = (name: string): string => `${name}-${RUN}`;
 
 /** Whether everything takes as long as it does in life: `npm run test:full`. */
 export const IS_FULL = process.env['DEADMAN_TEST_FULL'] === '1';
@@ -42,12 +49,14 @@ export class Installation {
   readonly queue: string;
   /** URLs of the servers. */
   readonly urls: { readonly postgres: string; readonly redis: string; readonly kafka: string };
+  readonly #queues: readonly string[];
   readonly #database: TestDatabase;
   readonly #firedFile: string;
 
   private constructor(name: string, settings: Settings, stack: Stack, parts: Parts) {
     this.stack = stack;
-    this.queue = name;
+    this.queue = queueNamed(name);
+    this.#queues = settings['DEADMAN_QUEUES']?.split(',') ?? [this.queue];
     this.urls = parts.urls;
     this.#database = parts.database;
     this.sql = new SqlProbe(parts.urls.postgres);
@@ -63,7 +72,7 @@ export class Installation {
         KAFKA_BROKERS: parts.urls.kafka,
         DEADMAN_LEASE_TTL_MS: String(TTL_MS),
         DEADMAN_TIMEOUT_SLACK_MS: '1000',
-        DEADMAN_QUEUES: name,
+        DEADMAN_QUEUES: this.queue,
         DEADMAN_HANDLERS: HANDLERS,
         E2E_FIRED: this.#firedFile,
         ...settings,
@@ -138,9 +147,10 @@ export class Installation {
 
   async close(): Promise<void> {
     await this.services.killAll();
+    await this.stack.up();
+    await this.witness.deleteTopics(this.#queues.map((queue) => TOPICS.ready(queue)));
     await this.witness.disconnect();
     await this.sql.close();
-    await this.stack.up();
     await this.#database.drop();
   }
 }

@@ -20,8 +20,8 @@ const SETTLED_WITHIN_MS = 60_000;
 /** Longest wait of a job for a worker that is busy, while another one is idle. Milliseconds. */
 const LONGEST_WAIT_MS = 5_000;
 
-/** Rounds of jobs that are handed in while one worker is busy, one every five seconds: a minute of them in life. */
-const BUSY_ROUNDS = IS_FULL ? 12 : 2;
+/** How long jobs are handed in for while one worker is busy. Milliseconds. */
+const BUSY_FOR_MS = IS_FULL ? 60_000 : 5_000;
 
 /** A day: longer than any test waits. Milliseconds. */
 const LONG_MS = 86_400_000;
@@ -141,7 +141,8 @@ describe('several workers on one topic', () => {
       await split('worker-1', 'worker-2');
 
       const ids: string[] = [];
-      for (let round = 0; round < BUSY_ROUNDS; round += 1) {
+      const begun = performance.now();
+      while (performance.now() - begun < BUSY_FOR_MS) {
         const part = await submit(60, () => 20);
         await untilAllEnded(sql, part);
         ids.push(...part);
@@ -234,6 +235,30 @@ describe('several workers on one topic', () => {
       console.info(`${again.length} messages with ${ticketed.length} tickets were published again`);
       expect(await client.find(cancelled)).toMatchObject({ state: 'cancelled', attempt: 0 });
       expect(await sql.row<{ count: number }>(ATTEMPT_COUNT)).toEqual({ count: attempts });
+    },
+    TEST_LIMIT_MS,
+  );
+
+  it(
+    'their group’s offsets are set to the earliest, the latest and beyond the end: nothing is lost, and nothing runs twice',
+    async () => {
+      const { group, services, sql, topic, witness } = installation;
+      const workers = services.running.filter(({ record }) => record.service === 'worker');
+      await Promise.all(workers.map((process) => process.stop()));
+      const ids = await submit(300, () => 1);
+      const ends = await eventually(() => witness.ends(topic));
+      const offsets = new Map(
+        [...ends].map(([partition, end]) => [partition, [0n, end, end + 1_000n][partition % 3]!]),
+      );
+      await eventually(() => witness.setCommitted(group, topic, offsets), {
+        withinMs: SETTLED_WITHIN_MS,
+        everyMs: 100,
+      });
+      await crew('worker-1', 'worker-2', 'worker-3');
+
+      await untilAllEnded(sql, ids);
+      expect(await judgeJobs(sql, ids)).toEqual({ accepted: ids.length, ...UNDISTURBED });
+      await allCommitted();
     },
     TEST_LIMIT_MS,
   );

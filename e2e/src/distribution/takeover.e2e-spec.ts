@@ -1,14 +1,13 @@
 import { eventually, FaultProxy } from '@deadman/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { JobClient } from '../job-client.js';
-import { Installation, IS_FULL, START_LIMIT_MS, TEST_LIMIT_MS, TTL_MS } from './installation.js';
+import { Installation, IS_FULL, queueNamed, START_LIMIT_MS, TEST_LIMIT_MS, TTL_MS } from './installation.js';
 
 /** What a takeover may take beyond the TTL: the scans, the ticket, and the claim. Milliseconds. */
 const TAKEOVER_SLACK_MS = 5_000;
 
 /** Queues of workers that a test starts for itself, so that nobody else takes their jobs. */
-const QUEUES = ['takeover', 'takeover-doomed', 'takeover-proxied'] as const;
-const [MAIN, DOOMED, PROXIED] = QUEUES;
+const [MAIN, DOOMED, PROXIED] = [queueNamed('takeover'), queueNamed('doomed'), queueNamed('proxied')];
 
 interface AttemptRow {
   readonly attempt: number;
@@ -49,7 +48,7 @@ describe('a worker that dies, stalls or hangs', () => {
   let installation: Installation;
 
   beforeAll(async () => {
-    installation = await Installation.open(MAIN, { DEADMAN_QUEUES: QUEUES.join() });
+    installation = await Installation.open('takeover', { DEADMAN_QUEUES: [MAIN, DOOMED, PROXIED].join() });
     const { services } = installation;
     await Promise.all([
       services.start('api', 'api-1'),

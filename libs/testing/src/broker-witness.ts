@@ -50,9 +50,19 @@ export class BrokerWitness {
     return new Map(offsets.map(({ partition, high }) => [partition, BigInt(high)]));
   }
 
+  /** Makes the group go on from these offsets. It must have no members. */
+  async setCommitted(groupId: string, topic: string, offsets: Offsets): Promise<void> {
+    const partitions = [...offsets].map(([partition, offset]) => ({ partition, offset: String(offset) }));
+    await this.#admin.setOffsets({ groupId, topic, partitions });
+  }
+
   async partitionCount(topic: string): Promise<number> {
     const { topics } = await this.#admin.fetchTopicMetadata({ topics: [topic] });
     return topics[0]!.partitions.length;
+  }
+
+  async deleteTopics(topics: readonly string[]): Promise<void> {
+    await this.#admin.deleteTopics({ topics: [...topics] });
   }
 
   /** Each message that the topic holds now, as the producer sent it. */

@@ -21,6 +21,7 @@ import { accountFor, type ServerAccount } from './server-account.js';
  * - `server.log`: what the server writes
  * - `port`, `password`: chosen once and kept, so that the URL survives restarts
  * - `start.lock`: held while somebody starts or stops the server
+ * - `users/`: a mark of each who uses the server, the last of whom stops it
  */
 export interface ClusterFolder {
   path: string;

@@ -9,6 +9,7 @@ import type { RunningServer } from './postmaster-file.js';
 import { isAlive } from './process-table.js';
 import type { ServerSettings } from './server-arguments.js';
 import { bringDown, bringUp, type ServerPlan } from './server-process.js';
+import { ServerUser } from './server-users.js';
 import { withStartLock } from './start-lock.js';
 
 export interface EmbeddedPostgresOptions {
@@ -38,8 +39,9 @@ const WATCH_EVERY_MS = 200;
 /**
  * Starts the PostgreSQL of `dataDir`, or joins the one that runs there already, and resolves once it answers queries.
  *
- * The server is a process of its own and outlives us when we are killed; the next call then joins it. Throws
- * `EmbeddedPostgresError`, and the server may then still be coming up, so that calling again is safe and joins it.
+ * The server is a process of its own and outlives us when we are killed; the next call then joins it. All who joined
+ * share it, and the last to stop ends it. Throws `EmbeddedPostgresError`, and the server may then still be coming up, so
+ * that calling again is safe and joins it.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const log = options.log ?? ((): void => undefined);
@@ -47,13 +49,19 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const folder = openClusterFolder(resolve(options.dataDir), log);
   const binaries = await locateBinaries(folder.account, log);
   const readyWithinMs = options.readyWithinMs ?? 120_000;
+  const plan = { folder, binaries, durable, settings: options.settings ?? {}, readyWithinMs, log };
   return withStartLock(folder.lockFile, 2 * readyWithinMs, async () => {
     ensureDataFolder(folder, binaries, durable);
-    const plan = { folder, binaries, durable, settings: options.settings ?? {}, readyWithinMs, log };
-    const server = await bringUp({ ...plan, port: options.port ?? null });
-    await ensureDatabase(folder, server.port);
-    // Whoever uses the URL cannot be told of another port, so a restart insists on this one.
-    return new EmbeddedPostgres({ ...plan, port: server.port }, server, options.restart ?? false);
+    const user = new ServerUser(folder);
+    try {
+      const server = await bringUp({ ...plan, port: options.port ?? null });
+      await ensureDatabase(folder, server.port);
+      // Whoever uses the URL cannot be told of another port, so a restart insists on this one.
+      return new EmbeddedPostgres({ ...plan, port: server.port }, user, server, options.restart ?? false);
+    } catch (error) {
+      user.leave();
+      throw error;
+    }
   });
 }
 
@@ -67,6 +75,7 @@ export class EmbeddedPostgres {
 
   constructor(
     private readonly plan: ServerPlan,
+    private readonly user: ServerUser,
     private server: RunningServer,
     restart: boolean,
   ) {
@@ -93,20 +102,40 @@ export class EmbeddedPostgres {
   }
 
   /**
-   * Ends the server, whoever started it, and the watch over it. Safe to repeat, also after `destroy`. Throws when the server's process
-   * does not end within 40 s; it has been told to, so it may end later.
+   * Ends the watch over the server, and the server itself unless others use it, whoever started it. Safe to repeat, also
+   * after `destroy`. Throws when the server's process does not end within 40 s; it has been told to, so it may end later.
    */
   async stop(): Promise<void> {
-    this.stopping.abort();
-    await this.watching;
-    if (!existsSync(this.plan.folder.path)) return;
-    await withStartLock(this.plan.folder.lockFile, this.plan.readyWithinMs, () => bringDown(this.plan.folder));
+    await this.leave();
+    if (!this.isLeftToOthers()) await this.end(() => this.isLeftToOthers());
   }
 
-  /** Ends the server and removes its data for good. For tests. */
+  /** Ends the server, whoever uses it, and removes its data for good. For tests. Throws as `stop` does. */
   async destroy(): Promise<void> {
-    await this.stop();
+    await this.leave();
+    await this.end(() => false);
     removeClusterFolder(this.plan.folder);
+  }
+
+  private async leave(): Promise<void> {
+    this.stopping.abort();
+    await this.watching;
+    this.user.leave();
+  }
+
+  /** Asks `unless` once nobody can join any more. */
+  private async end(unless: () => boolean): Promise<void> {
+    const { folder, readyWithinMs } = this.plan;
+    if (!existsSync(folder.path)) return;
+    await withStartLock(folder.lockFile, readyWithinMs, async () => {
+      if (!unless()) await bringDown(folder);
+    });
+  }
+
+  private isLeftToOthers(): boolean {
+    const others = this.user.hasCompany();
+    if (others) this.plan.log(`PostgreSQL (process ${this.server.pid}) goes on: others use it.`);
+    return others;
   }
 
   private async watch(): Promise<void> {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
-import { isAlive, startOf } from './process-table.js';
+import { isOfLiving, ownMark } from './process-mark.js';
 import { waitUntil } from './wait-until.js';
 
 /**
@@ -27,7 +27,7 @@ export async function withStartLock<T>(file: string, limitMs: number, act: () =>
 /** A link appears together with its content, so there is never a lock that does not name its holder. */
 function tryLock(file: string): boolean {
   const own = `${file}.${randomUUID()}`;
-  writeFileSync(own, `${process.pid} ${startOf(process.pid)}`);
+  writeFileSync(own, ownMark());
   try {
     linkSync(own, file);
     return true;
@@ -43,7 +43,7 @@ function tryLock(file: string): boolean {
 /** Moves the file away before it goes, so that of two who find the same dead holder only one removes a lock. */
 function removeIfLeftBehind(file: string): void {
   const holder = readHolder(file);
-  if (!holder || holds(holder)) return;
+  if (!holder || isOfLiving(holder)) return;
   const aside = `${file}.${randomUUID()}`;
   try {
     renameSync(file, aside);
@@ -52,11 +52,6 @@ function removeIfLeftBehind(file: string): void {
   }
   if (readHolder(aside) === holder) rmSync(aside, { force: true });
   else renameSync(aside, file);
-}
-
-function holds(holder: string): boolean {
-  const [pid, ...start] = holder.split(' ');
-  return isAlive(Number(pid)) && startOf(Number(pid)) === start.join(' ');
 }
 
 function readHolder(file: string): string | null {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { SqlProbe } from '@deadman/testing';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { JobClient, judge } from './job-client.js';
 import { Site } from './standalone-process.js';
 
@@ -14,7 +14,7 @@ const TIMEOUT_MS = 180_000;
 const HANDLERS = join(import.meta.dirname, '..', 'fixtures', 'ledger-handlers.mjs');
 
 let site: Site;
-let database: Client;
+let database: SqlProbe;
 
 beforeAll(async () => {
   const env = {
@@ -24,16 +24,15 @@ beforeAll(async () => {
   };
   site = await Site.open({ ...env, DEADMAN_QUEUES: 'default,killed', DEADMAN_HANDLERS: HANDLERS });
   await site.start();
-  database = new Client({ connectionString: (await site.joinPostgres()).url });
-  await database.connect();
-  await database.query('CREATE TABLE ledger (job_id uuid NOT NULL, attempt integer NOT NULL)');
+  database = new SqlProbe((await site.joinPostgres()).url);
+  await database.rows('CREATE TABLE ledger (job_id uuid NOT NULL, attempt integer NOT NULL)');
   await site.killAll();
 }, TIMEOUT_MS);
 
 afterEach(() => site.killAll(), TIMEOUT_MS);
 
 afterAll(async () => {
-  await database.end();
+  await database.close();
   await site.close();
 }, TIMEOUT_MS);
 
@@ -41,7 +40,7 @@ const clientOf = (queue: string): JobClient => new JobClient(`http://127.0.0.1:$
 
 /** How often each job has fired, by the attempts that did. */
 async function firings(): Promise<ReadonlyMap<string, readonly number[]>> {
-  const { rows } = await database.query<{ job_id: string; attempts: number[] }>(
+  const rows = await database.rows<{ job_id: string; attempts: number[] }>(
     'SELECT job_id, array_agg(attempt) AS attempts FROM ledger GROUP BY job_id',
   );
   return new Map(rows.map(({ job_id, attempts }) => [job_id, attempts]));
@@ -127,18 +126,18 @@ describe('a job that was submitted by SQL', () => {
       const headers = { 'content-type': 'application/json', 'idempotency-key': 'by-api' };
       const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(request) });
       const { id: byApi } = (await answer.json()) as { id: string };
-      const { rows } = await database.query<{ id: string }>(
+      const bySql = await database.row<{ id: string }>(
         `SELECT deadman.submit(${call}, idempotency_key => 'by-sql') AS id`,
       );
-      expect(await everythingOf(rows[0]!.id)).toEqual(await everythingOf(byApi));
-      await database.query(`DELETE FROM deadman.idempotency_keys`);
+      expect(await everythingOf(bySql.id)).toEqual(await everythingOf(byApi));
+      await database.rows(`DELETE FROM deadman.idempotency_keys`);
     },
     TIMEOUT_MS,
   );
 
   /** Its row, its tags, its key with the fingerprint; not what no two jobs share, nor the ticket, which is sent at once. */
   async function everythingOf(id: string): Promise<unknown> {
-    const { rows } = await database.query<{ job: unknown }>(
+    const { job } = await database.row<{ job: unknown }>(
       `SELECT to_jsonb(j) - '{id,created_at,scheduled_for,idempotency_key}'::text[] || jsonb_build_object(
          'due_after', j.scheduled_for - j.created_at,
          'tag_rows', (SELECT jsonb_agg(t.tag ORDER BY t.tag) FROM deadman.job_tags t WHERE t.job_id = j.id),
@@ -146,7 +145,7 @@ describe('a job that was submitted by SQL', () => {
        ) AS job FROM deadman.jobs j WHERE j.id = $1`,
       [id],
     );
-    return rows[0]!.job;
+    return job;
   }
 
   it(
@@ -154,16 +153,13 @@ describe('a job that was submitted by SQL', () => {
     async () => {
       const client = clientOf('default');
       await site.start();
-      await database.query('BEGIN');
-      const { rows } = await database.query<{ id: string }>(
+      await database.rows(`BEGIN; SELECT deadman.submit('demo.echo', tags => '{undone}'); ROLLBACK`);
+      const submitted = await database.rows<{ id: string }>(
         `SELECT deadman.submit('demo.echo', '"hello"') AS id FROM generate_series(1, 2)`,
       );
-      await database.query('COMMIT');
-      for (const { id } of rows) expect(await client.untilEnded(id)).toMatchObject({ result: 'hello' });
-      await database.query('BEGIN');
-      const { rows: undone } = await database.query<{ id: string }>(`SELECT deadman.submit('demo.echo') AS id`);
-      await database.query('ROLLBACK');
-      await expect(client.find(undone[0]!.id)).rejects.toThrow('404');
+      for (const { id } of submitted) expect(await client.untilEnded(id)).toMatchObject({ result: 'hello' });
+      const undone = await fetch(`http://127.0.0.1:${site.port}/jobs?tag=undone`);
+      expect(await undone.json()).toMatchObject({ items: [] });
     },
     TIMEOUT_MS,
   );

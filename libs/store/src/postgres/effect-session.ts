@@ -24,6 +24,9 @@ const IN_FAILED_TRANSACTION = '25P02';
 /** The server broke off a transaction that had waited too long for its next statement. */
 const IDLE_IN_TRANSACTION = '25P03';
 
+/** The server cannot do what any statement would need now: it is a standby, it has no room, or its disks fail. */
+const SERVER_UNWELL = /^(25006|53...|58...)$/;
+
 /** The transaction of one effect, on a connection of its own from its begin to its end. */
 export class EffectSession implements OpenTransaction {
   readonly #client: PoolClient;
@@ -157,12 +160,13 @@ export class EffectSession implements OpenTransaction {
     }
   }
 
-  /** What went wrong that is no fault of the handler's: a connection that is lost, or another transaction in the way. */
+  /** What went wrong that is no fault of the handler's: a lost connection, an unwell server, another transaction in the way. */
   #trouble(): unknown {
     if (this.#broken !== null) return translateError(this.#broken, 'open');
     for (const failure of this.#failures) {
       const error = translateError(failure, 'open');
-      if (hasLostConnection(failure) || error.code === 'transaction-conflict') return error;
+      const isUnwell = SERVER_UNWELL.test(String(codeOf(failure)));
+      if (isUnwell || hasLostConnection(failure) || error.code === 'transaction-conflict') return error;
     }
     return null;
   }

@@ -282,6 +282,13 @@ describe('effects on PostgreSQL', () => {
       expect(outcomes).toContainEqual({ kind: 'committed', outbox: [] });
     });
 
+    it.each(['53100', '58030', '25006'])('is to find the server unwell (%s), which is not its fault', async (code) => {
+      const text = `DO $$ BEGIN RAISE EXCEPTION 'unwell' USING ERRCODE = '${code}'; END $$`;
+      expect(await failureOf(commit(effectsWith(), (transaction) => transaction.query(text)))).toBe(
+        'store-unavailable',
+      );
+    });
+
     it('is to take no longer than a statement may', async () => {
       const slow = commit(effectsWith({ statementTimeoutMs: 100 }), (transaction) =>
         transaction.query('SELECT pg_sleep(60)'),

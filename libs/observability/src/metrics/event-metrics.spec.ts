@@ -114,6 +114,7 @@ describe('EventMetrics: counts', () => {
       { kind: 'tickets-handled', result: 'stale', count: 2 },
       { kind: 'leases-renewed', result: 'renewed', count: 16 },
       { kind: 'write-fenced', operation: 'succeed', jobId: 'job-1', attempt: 1 },
+      { kind: 'write-fenced', operation: 'effect', jobId: 'job-1', attempt: 1 },
       { kind: 'run-lost', reason: 'unconfirmed', ...JOB },
     ]);
     expect(await value('deadman_claims_total{result="ticket"}')).toBe(7);
@@ -121,6 +122,7 @@ describe('EventMetrics: counts', () => {
     expect(await value('deadman_tickets_total{result="stale"}')).toBe(2);
     expect(await value('deadman_lease_renewals_total{result="renewed"}')).toBe(16);
     expect(await value('deadman_fenced_writes_rejected_total{operation="succeed"}')).toBe(1);
+    expect(await value('deadman_fenced_writes_rejected_total{operation="effect"}')).toBe(1);
     expect(await value('deadman_runs_lost_total{reason="unconfirmed"}')).toBe(1);
   });
 

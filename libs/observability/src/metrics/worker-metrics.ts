@@ -11,7 +11,11 @@ type Settled = Extract<EngineEvent, { kind: 'attempt-settled' }>;
 const SETTLED_OUTCOMES = ATTEMPT_OUTCOMES.filter((outcome) => outcome !== 'running' && outcome !== 'lapsed');
 
 /** Writes about a running job that its worker makes. */
-const FENCED_OPERATIONS = ['succeed', 'fail', 'snooze', 'release', 'cancelled'] as const satisfies JobEventKind[];
+const FENCED_OPERATIONS = [
+  ...(['succeed', 'fail', 'snooze', 'release', 'cancelled'] as const satisfies JobEventKind[]),
+  'effect',
+  'step',
+] as const;
 
 /** What a worker measures of its claims, runs and leases. */
 export class WorkerMetrics extends EngineEvents {

@@ -17,7 +17,7 @@ export const KINDS = {
 const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
 
 /** @returns {Promise<{code: number, passed: number, failed: number, skipped: number, files: string[]}>} */
-export async function runTests(kind, { project, env: more = {} } = {}) {
+export async function runTests(kind, { project, hear = null, env: more = {} } = {}) {
   const { pattern, options } = KINDS[kind];
   const report = join(ROOT, '.deadman', 'test', `${kind}-${process.pid}.json`);
   mkdirSync(dirname(report), { recursive: true });
@@ -25,7 +25,7 @@ export async function runTests(kind, { project, env: more = {} } = {}) {
   const nodeOptions = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
   const jestOptions = ['--passWithNoTests', '--json', `--outputFile=${report}`, '--testPathPatterns', paths];
   const env = projectEnv({ NODE_ENV: 'test', ...more });
-  const code = await run(NODE, [...nodeOptions, JEST, ...jestOptions, ...options], { env });
+  const code = await run(NODE, [...nodeOptions, JEST, ...jestOptions, ...options], { env, hear });
   const result = readReport(report);
   rmSync(report, { force: true });
   return { code, ...result };

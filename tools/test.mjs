@@ -18,27 +18,33 @@ const ran = new Set();
 
 let buildResult = null;
 
-const STEPS = {
-  lint: () => check('oxlint', ['--type-aware']),
-  format: () => check('prettier', ['--check', '--log-level=warn', '.']),
-  boundaries: () => check('node', ['tools/check-boundaries.mjs']),
+/** In the order in which they start. Each is given where its output goes: null is the terminal. */
+const TOGETHER = {
   build: async () => ({ code: await built() }),
-  typecheck: () => check('tsc', ['-b']),
-  reference: () => built().then((code) => (code === 0 ? check('node', ['tools/reference.mjs', '--check']) : { code })),
-  unit: () => tests('unit'),
-  integration: () => built().then(() => withServer('integration')),
-  e2e: () => built().then((code) => (code === 0 ? withServer('e2e') : { code })),
+  lint: (hear) => check('oxlint', ['--type-aware'], hear),
+  boundaries: (hear) => check('node', ['tools/check-boundaries.mjs'], hear),
+  format: (hear) => check('prettier', ['--check', '--log-level=warn', '.'], hear),
+  // Beside the build it would write the same files.
+  typecheck: (hear) => built().then(() => check('tsc', ['-b'], hear)),
+  reference: (hear) => ifBuilt(() => check('node', ['tools/reference.mjs', '--check'], hear)),
+  integration: (hear) => built().then(() => withServer('integration', hear)),
+  unit: (hear) => tests('unit', { hear }),
 };
 
-const CI_STEPS = {
-  examples: () => built().then((code) => (code === 0 ? check('node', ['examples/check.mjs']) : { code })),
-  readme: () => built().then((code) => (code === 0 ? check('node', ['tools/readme.mjs']) : { code })),
-  demo: () => built().then((code) => (code === 0 ? check('node', ['tools/demo.mjs']) : { code })),
+const ALONE = {
+  e2e: () => ifBuilt(() => withServer('e2e', null)),
 };
 
-const EVERY_STEP = { ...STEPS, ...CI_STEPS };
+const CI_ALONE = {
+  examples: () => ifBuilt(() => check('node', ['examples/check.mjs'], null)),
+  readme: () => ifBuilt(() => check('node', ['tools/readme.mjs'], null)),
+};
 
-if (process.argv.includes('--full')) process.env.DEADMAN_TEST_FULL = '1';
+const STEPS = { ...TOGETHER, ...ALONE };
+const EVERY_STEP = { ...STEPS, ...CI_ALONE };
+
+/** How many steps run at the same time. */
+const LANES = 2;
 
 await main(wantedSteps());
 
@@ -46,12 +52,26 @@ async function main(wanted) {
   const nothing = { passed: 0, failed: 0, skipped: 0 };
   const installed = { code: await succeeds(ensureInstalled) };
   if (installed.code !== 0) return finish(tallied(nothing, installed));
-  let tally = nothing;
-  for (const name of wanted) tally = tallied(tally, await timed(name, EVERY_STEP[name]));
+  const results = await runSteps(wanted);
   if (Object.keys(STEPS).every((name) => wanted.includes(name))) {
-    tally = tallied(tally, await timed('every spec file ran', everySpecFileRan));
+    results.push(await timed('every spec file ran', everySpecFileRan, 1));
   }
-  finish(tally);
+  finish(results.reduce(tallied, nothing));
+}
+
+async function runSteps(wanted) {
+  const results = [];
+  const together = wanted.filter((name) => name in TOGETHER);
+  const alone = wanted.filter((name) => !(name in TOGETHER));
+  const lanes = Math.min(LANES, together.length);
+  const take = async (names, atOnce) => {
+    for (let name = names.shift(); name; name = names.shift()) {
+      results.push(await timed(name, EVERY_STEP[name], atOnce));
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, () => take(together, lanes)));
+  await take(alone, 1);
+  return results;
 }
 
 function wantedSteps() {
@@ -64,17 +84,25 @@ function wantedSteps() {
   process.exit(2);
 }
 
-async function timed(name, step) {
-  process.stdout.write(`\n── ${name}\n`);
+async function timed(name, step, lanes) {
+  const title = Buffer.from(`\n── ${name}\n`);
+  process.stdout.write(lanes > 1 ? `── ${name} starts\n` : title);
   const start = performance.now();
-  const result = await step();
+  const said = [title];
+  const result = await step(lanes > 1 ? (chunk) => said.push(chunk) : null);
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  if (lanes > 1) process.stdout.write(Buffer.concat(said));
   process.stdout.write(`── ${name}: ${result.code === 0 ? 'ok' : 'FAILED'} (${seconds} s)\n`);
   return result;
 }
 
-async function check(command, args) {
-  return { code: await run(command, args) };
+async function check(command, args, hear) {
+  return { code: await run(command, args, { hear }) };
+}
+
+async function ifBuilt(act) {
+  const code = await built();
+  return code === 0 ? act() : { code };
 }
 
 /** Once per run. Integration tests read the sources, and need no more of it than what starts their servers. */
@@ -83,20 +111,20 @@ function built() {
   return buildResult;
 }
 
-async function withServer(kind) {
+async function withServer(kind, hear) {
   let result = { code: 1 };
   await succeeds(() =>
     withTestServer((url) =>
       withTestStack(async (env) => {
-        result = await tests(kind, { ...env, DEADMAN_TEST_DATABASE_URL: url });
+        result = await tests(kind, { hear, env: { ...env, DEADMAN_TEST_DATABASE_URL: url } });
       }),
     ),
   );
   return result;
 }
 
-async function tests(kind, env) {
-  const result = await runTests(kind, { env });
+async function tests(kind, options) {
+  const result = await runTests(kind, options);
   for (const file of result.files) ran.add(file);
   return result;
 }

@@ -39,17 +39,18 @@ export function projectEnv(more = {}) {
 
 /**
  * Runs a program in the workspace and resolves with its exit code, whatever that is. With `quiet`, its output is
- * kept back and shown only if it fails.
+ * kept back and shown only if it fails; with `hear`, it goes there, chunk by chunk, instead of to the terminal.
  *
  * @returns {Promise<number>}
  */
-export function run(command, args, { quiet = false, env = projectEnv() } = {}) {
+export function run(command, args, { quiet = false, hear = null, env = projectEnv() } = {}) {
   return new Promise((resolve, reject) => {
-    const stdio = quiet ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'];
+    const stdio = quiet || hear ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'];
     const child = spawn(command, args, { cwd: ROOT, env, stdio });
     const said = [];
-    child.stdout?.on('data', (chunk) => said.push(chunk));
-    child.stderr?.on('data', (chunk) => said.push(chunk));
+    const listen = hear ?? ((chunk) => said.push(chunk));
+    child.stdout?.on('data', listen);
+    child.stderr?.on('data', listen);
     child.once('error', reject);
     child.once('close', (code) => {
       if (code !== 0) process.stderr.write(Buffer.concat(said));

@@ -27,17 +27,19 @@ const TOGETHER = {
   // Beside the build it would write the same files.
   typecheck: (hear) => built().then(() => check('tsc', ['-b'], hear)),
   reference: (hear) => ifBuilt(() => check('node', ['tools/reference.mjs', '--check'], hear)),
-  integration: (hear) => built().then(() => withServer('integration', hear)),
-  unit: (hear) => tests('unit', { hear }),
 };
 
+/** What waits for real servers waits longer beside something else. */
 const ALONE = {
-  e2e: () => ifBuilt(() => withServer('e2e', null)),
+  unit: () => tests('unit'),
+  integration: () => built().then(() => withServer('integration')),
+  e2e: () => ifBuilt(() => withServer('e2e')),
 };
 
 const CI_ALONE = {
   examples: () => ifBuilt(() => check('node', ['examples/check.mjs'], null)),
   readme: () => ifBuilt(() => check('node', ['tools/readme.mjs'], null)),
+  demo: () => ifBuilt(() => check('node', ['tools/demo.mjs'], null)),
 };
 
 const STEPS = { ...TOGETHER, ...ALONE };
@@ -111,12 +113,12 @@ function built() {
   return buildResult;
 }
 
-async function withServer(kind, hear) {
+async function withServer(kind) {
   let result = { code: 1 };
   await succeeds(() =>
     withTestServer((url) =>
       withTestStack(async (env) => {
-        result = await tests(kind, { hear, env: { ...env, DEADMAN_TEST_DATABASE_URL: url } });
+        result = await tests(kind, { env: { ...env, DEADMAN_TEST_DATABASE_URL: url } });
       }),
     ),
   );

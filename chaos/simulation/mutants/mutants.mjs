@@ -34,7 +34,7 @@ export const MUTANTS = [
   {
     name: 'the fence does not look at the attempt',
     rule: '§2',
-    budget: 3000,
+    spec: 'libs/store/src/memory/memory-stores.spec.ts',
     edits: [
       {
         file: 'libs/store/src/memory/decide.ts',
@@ -310,6 +310,11 @@ export const MUTANTS = [
         from: 'return !isInFlight && !held',
         to: 'return !held',
       },
+      {
+        file: 'libs/engine/src/worker.ts',
+        from: '    if (this.#ledger.isClaiming(token)) return;\n',
+        to: '\n',
+      },
     ],
   },
   {
@@ -503,6 +508,11 @@ export const MUTANTS = [
       {
         file: 'libs/domain/src/transition.ts',
         from: 'const isQuarantined = lapsesInRow >= limits.quarantineFrom;',
+        to: 'const isQuarantined = false;',
+      },
+      {
+        file: 'libs/store/src/memory/claim.ts',
+        from: 'const isQuarantined = job.lapsesInRow >= quarantineFrom;',
         to: 'const isQuarantined = false;',
       },
     ],

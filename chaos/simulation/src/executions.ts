@@ -1,4 +1,4 @@
-import type { BeatReply, Lease } from '@deadman/domain';
+import type { BeatReply, ClaimedJob, Lease } from '@deadman/domain';
 import type { Kernel } from './kernel.js';
 import type { Process } from './process.js';
 import type { Situations } from './situations.js';
@@ -34,6 +34,7 @@ export class Executions {
   readonly #ttlMs: number;
   readonly #situations: Situations;
   readonly #lastVouch = new Map<Process, Record<Voucher, number>>();
+  readonly #got = new Set<string>();
   /** When the beats were sent that each worker had an answer to. */
   readonly #beats = new Map<Process, readonly number[]>();
   readonly #all: Execution[] = [];
@@ -118,6 +119,15 @@ export class Executions {
     for (const execution of this.#runningOn(process)) {
       if (granted.has(keyOf(execution))) this.#vouch(execution, sentAtMs);
     }
+  }
+
+  /** A worker got these claims, or learnt of them: what becomes of them is its business. */
+  onClaimed(claimed: readonly ClaimedJob[]): void {
+    for (const { id: jobId, attempt } of claimed) this.#got.add(keyOf({ jobId, attempt }));
+  }
+
+  hasGot(jobId: string, attempt: number): boolean {
+    return this.#got.has(keyOf({ jobId, attempt }));
   }
 
   /** How many beats have told a worker since then what the database believes of it. */

@@ -127,9 +127,10 @@ export function planFaults(dice: Dice): FaultPlan {
   const untilMs = dice.integer(15_000, 45_000);
   const kinds = FAULT_KINDS.filter(() => dice.chance(0.5));
   const pace = dice.pick([2_000, 4_000, 8_000]);
-  const faults = Array.from({ length: kinds.length === 0 ? 0 : Math.floor(untilMs / pace) }, () =>
+  const apart = Array.from({ length: kinds.length === 0 ? 0 : Math.floor(untilMs / pace) }, () =>
     planFault(dice.pick(kinds), untilMs, dice),
   );
+  const faults = apart.map((fault) => (dice.chance(0.3) ? besideAnother(fault, apart, dice) : fault));
   return {
     seed: dice.seed,
     untilMs,
@@ -144,6 +145,13 @@ export function planFaults(dice: Dice): FaultPlan {
     faults: faults.toSorted((one, other) => one.atMs - other.atMs),
     skewMs: dice.chance(0.3) ? 300_000 : 0,
   };
+}
+
+/** Faults come in clusters: this one happens about when another one ends. */
+function besideAnother(fault: Fault, others: readonly Fault[], dice: Dice): Fault {
+  const other = dice.pick(others);
+  const endsAtMs = other.atMs + ('forMs' in other ? other.forMs : 0);
+  return { ...fault, atMs: Math.max(0, endsAtMs + dice.integer(-500, 1_000)) };
 }
 
 function planNetwork(dice: Dice): NetworkFaults {

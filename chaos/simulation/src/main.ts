@@ -49,7 +49,7 @@ async function runMany(options: Options): Promise<number> {
   const lastSeed = isFresh ? Infinity : firstSeed + options.schedules - 1;
   let seed = firstSeed;
   const isOver = (): boolean =>
-    seed > lastSeed || performance.now() > endsAtMs || (options.untilFound && totals.failures.length > 0);
+    seed > lastSeed || performance.now() > endsAtMs || (options.untilFound && totals.firstFault() !== null);
   const showProgress = progress(lastSeed - firstSeed + 1);
   await runOnThreads({
     threads: options.threads,
@@ -70,17 +70,11 @@ async function runMany(options: Options): Promise<number> {
 }
 
 /** For whoever starts this program to look for a mutant: one line of JSON. */
-function reportFirst({ failures: [failure], schedules }: Totals): number {
-  const [violation] = failure?.violations ?? [];
-  print(
-    JSON.stringify({
-      found: failure !== undefined,
-      seed: failure?.seed ?? null,
-      schedules,
-      violation: violation ?? null,
-    }),
-  );
-  return failure === undefined ? 0 : 1;
+function reportFirst(totals: Totals): number {
+  const fault = totals.firstFault();
+  const [violation] = fault?.violations ?? [];
+  print(JSON.stringify({ found: fault !== null, schedules: totals.schedules, violation: violation ?? null }));
+  return fault === null ? 0 : 1;
 }
 
 async function tellFailure({ seed, violations: [first] }: Failure, folder: string | null): Promise<void> {

@@ -73,10 +73,10 @@ export class Testimony {
     const claim = this.#world.invariants.claims.get(`${jobId}/${attempt}`);
     if (process === undefined || claim === undefined || !process.isWell || this.#world.hasFailedOver) return;
     const { nowMs, beatMs } = this.#world.watched;
-    const hasStarted = this.#world.executions.of(jobId).some((run) => run.attempt === attempt);
+    const wasGot = this.#world.executions.hasGot(jobId, attempt);
     const hadTime = this.#world.executions.beatsSince(process, claim.atMs) >= BEATS_TO_NOTICE;
-    if (!hasStarted && hadTime && process.standsSinceMs < nowMs - BEATS_TO_NOTICE * beatMs) {
-      this.#add('§6 orphan', jobId, `was left at ${attempt} with a worker that lived and never ran it`);
+    if (!wasGot && hadTime && process.standsSinceMs < nowMs - BEATS_TO_NOTICE * beatMs) {
+      this.#add('§6 orphan', jobId, `was left at ${attempt} with a worker that lived and never got it`);
     }
   }
 

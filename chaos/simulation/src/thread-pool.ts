@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { Outcome } from './totals.js';
 
 /** Seeds handed to a thread at once: few enough that threads end together, and that progress shows. */
-const CHUNK = 10;
+const CHUNK = 5;
 
 export interface PoolSpec {
   readonly threads: number;

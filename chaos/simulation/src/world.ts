@@ -1,4 +1,4 @@
-import type { BeatReply, EngineEvent, HandlerContext } from '@deadman/domain';
+import type { BeatReply, ClaimedJob, EngineEvent, HandlerContext } from '@deadman/domain';
 import type { Worker } from '@deadman/engine';
 import { MemoryStoreNotices, MemoryWorkerRegistry } from '@deadman/store';
 import { Broker } from './broker.js';
@@ -33,6 +33,9 @@ export type { Intake } from './deployment.js';
 const RESTART_MS = 500;
 /** How long a process that was told to stop may take before it is killed. Milliseconds. */
 const STOP_WITHIN_MS = 15_000;
+
+/** Methods of the store that tell a worker of claims it has. */
+const CLAIMS = new Set(['claim', 'claimIdle', 'findClaimed']);
 
 /** A place in the deployment: whatever process stands there at the moment. */
 interface Post {
@@ -331,7 +334,15 @@ export class World {
     const { db, situations, network } = this;
     const isRowLocked = (): boolean => network.isRowLocked(process);
     return {
-      store: remote(new ObservedStore({ db, situations, isRowLocked }), 'postgres', process, network),
+      store: remote(
+        new ObservedStore({ db, situations, isRowLocked }),
+        'postgres',
+        process,
+        network,
+        (method, _args, reply) => {
+          if (CLAIMS.has(method)) this.executions.onClaimed(reply as readonly ClaimedJob[]);
+        },
+      ),
       registry: remote(new MemoryWorkerRegistry(db), 'postgres', process, network, (method, _args, reply, sentAtMs) => {
         if (method === 'beat') this.executions.onBeat(main, reply as BeatReply, sentAtMs);
       }),

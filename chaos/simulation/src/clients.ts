@@ -70,9 +70,12 @@ export class Clients {
   async #submitUntilTold(specs: readonly Spec[], dice: Dice): Promise<void> {
     const mayRepeat = specs[0]!.idempotencyKey !== null;
     for (let tries = 1; tries <= (mayRepeat ? MOST_TRIES : 1); tries += 1) {
+      const failovers = this.#world.failovers;
       const answer = await this.#ask(dice, (intake) => this.#send(intake, specs, dice));
       if (answer !== 'silence' && 'value' in answer) {
-        for (const { job } of answer.value) this.#accept(job.id, dice);
+        // What a failover lost while the answer was under way is nobody's promise.
+        const isSure = failovers === this.#world.failovers;
+        for (const { job } of answer.value) if (isSure || this.#world.db.jobs.has(job.id)) this.#accept(job.id, dice);
         break;
       }
       await this.#pause(dice.integer(50, 1_500));
@@ -102,38 +105,46 @@ export class Clients {
   }
 
   async #cancel(jobId: string, dice: Dice): Promise<void> {
-    const { promises, situations } = this.#world;
+    const { promises, situations, failovers } = this.#world;
     const retries = promises.retriesOf(jobId);
     const answer = await this.#ask(dice, ({ commands }) => commands.cancel(jobId));
     if (answer === 'silence' || 'error' in answer) return situations.count('cancel not answered');
     const { value } = answer;
     situations.count(`cancel ${value.kind}`);
     this.#world.tell('client', () => `asks to cancel ${nameOf(jobId)} and is told: ${value.kind}`);
-    if (value.kind === 'unknown' || retries !== promises.retriesOf(jobId)) return;
+    if (value.kind === 'unknown') return;
     if (value.kind === 'finished' && !isTerminal(value.job.state)) {
       this.#world.invariants.report('§11 cancel kept', value.job, `is said to have ended and is ${value.job.state}`);
     }
-    promises.cancels.set(jobId, { answer: value.kind, attempt: value.job.attempt });
+    // A retry that was asked for meanwhile may have come between, and one that was not answered may still come.
+    const mayBeRetried = promises.hasOpenRetries(jobId) || retries !== promises.retriesOf(jobId);
+    const mayBeUndone = mayBeRetried || failovers !== this.#world.failovers;
+    if (!mayBeUndone) promises.cancels.set(jobId, { answer: value.kind, attempt: value.job.attempt });
   }
 
   async #retry(jobId: string, dice: Dice): Promise<void> {
-    this.#world.promises.allowRetry(jobId);
-    this.#world.tell('client', () => `asks to retry ${nameOf(jobId)}`);
-    const answer = await this.#ask(dice, ({ commands }) => commands.retry(jobId));
-    this.#world.situations.count(
-      answer === 'silence' || 'error' in answer ? 'retry not answered' : `retry ${answer.value.kind}`,
-    );
+    await this.#startOver('retry', jobId, dice, ({ commands }) => commands.retry(jobId));
   }
 
   async #redrive(jobId: string, dice: Dice): Promise<void> {
     const letter = [...this.#world.db.deadLetters.values()].find((found) => found.jobId === jobId);
-    if (letter === undefined) return;
-    this.#world.promises.allowRetry(jobId);
-    this.#world.tell('client', () => `asks to redrive ${nameOf(jobId)}`);
-    const answer = await this.#ask(dice, ({ commands }) => commands.redrive(letter.id));
-    this.#world.situations.count(
-      answer === 'silence' || 'error' in answer ? 'redrive not answered' : `redrive ${answer.value.kind}`,
-    );
+    if (letter !== undefined)
+      await this.#startOver('redrive', jobId, dice, ({ commands }) => commands.redrive(letter.id));
+  }
+
+  async #startOver(
+    what: 'retry' | 'redrive',
+    jobId: string,
+    dice: Dice,
+    command: (intake: Intake) => Promise<{ readonly kind: string }>,
+  ): Promise<void> {
+    const { promises, situations } = this.#world;
+    promises.askRetry(jobId);
+    this.#world.tell('client', () => `asks to ${what} ${nameOf(jobId)}`);
+    const answer = await this.#ask(dice, command);
+    if (answer === 'silence' || 'error' in answer) return situations.count(`${what} not answered`);
+    promises.answerRetry(jobId);
+    situations.count(`${what} ${answer.value.kind}`);
   }
 
   /** A request to one of the apis over a network of its own, which loses answers now and then while there are faults. */

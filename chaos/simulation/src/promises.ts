@@ -12,17 +12,27 @@ export class Promises {
   /** Ids that a client was told are stored. */
   readonly accepted = new Set<string>();
   readonly cancels = new Map<string, CancelPromise>();
-  readonly #retries = new Map<string, number>();
+  readonly #asked = new Map<string, number>();
+  readonly #answered = new Map<string, number>();
 
-  /** A person asks for a retry, whether that is answered or not. Whatever was promised before is over. */
-  allowRetry(jobId: string): void {
-    this.#retries.set(jobId, this.retriesOf(jobId) + 1);
+  /** A person asks for a retry. Whatever was promised before is over. */
+  askRetry(jobId: string): void {
+    this.#asked.set(jobId, this.retriesOf(jobId) + 1);
     this.cancels.delete(jobId);
+  }
+
+  answerRetry(jobId: string): void {
+    this.#answered.set(jobId, (this.#answered.get(jobId) ?? 0) + 1);
   }
 
   /** How often a person asked. Each may lead out of an ended state once. */
   retriesOf(jobId: string): number {
-    return this.#retries.get(jobId) ?? 0;
+    return this.#asked.get(jobId) ?? 0;
+  }
+
+  /** Whether some retry was asked for and has not been answered. */
+  hasOpenRetries(jobId: string): boolean {
+    return this.retriesOf(jobId) > (this.#answered.get(jobId) ?? 0);
   }
 
   /** Nobody can be held to what a failover lost. */

@@ -102,6 +102,11 @@ export class World {
     return this.#isCalm;
   }
 
+  /** How many there have been. */
+  get failovers(): number {
+    return this.#failovers;
+  }
+
   get hasFailedOver(): boolean {
     return this.#failovers > 0;
   }

@@ -5,19 +5,27 @@ import { JsonBody } from '../json/json-body.js';
 import { toProblem } from '../problems/to-problem.js';
 import { Problem } from '../problems/problem.js';
 import { Answer } from './answer.js';
+import { BodyBudget } from './body-budget.js';
 import { answerClientError, rawResponse } from './client-error.js';
 import { requestIdOf } from './request-id.js';
 
 export interface HttpOptions {
   /** Bytes of a request body, unless its route says otherwise. Default 1 MiB. */
   readonly bodyLimitBytes?: number;
+  /** Bytes of request bodies under way at once; what exceeds them is `overloaded`. Default 64 MiB, sixteen full batches. */
+  readonly bodiesLimitBytes?: number;
   /** Time within which a request has to be received completely; 408 after it. Milliseconds, default 30 000. */
   readonly requestTimeoutMs?: number;
   /** How often the server looks for such requests. Milliseconds, default 5 000. */
   readonly requestTimeoutCheckMs?: number;
 }
 
-const DEFAULTS = { bodyLimitBytes: 1_048_576, requestTimeoutMs: 30_000, requestTimeoutCheckMs: 5_000 };
+const DEFAULTS = {
+  bodyLimitBytes: 1_048_576,
+  bodiesLimitBytes: 64 * 1_048_576,
+  requestTimeoutMs: 30_000,
+  requestTimeoutCheckMs: 5_000,
+};
 
 /** What a route may say to Fastify with `@RouteConfig`. */
 export interface RouteSettings {
@@ -30,7 +38,7 @@ export interface RouteSettings {
  */
 export class ApiAdapter extends FastifyAdapter {
   constructor(options: HttpOptions = {}) {
-    const { bodyLimitBytes, requestTimeoutMs, requestTimeoutCheckMs } = { ...DEFAULTS, ...options };
+    const { bodyLimitBytes, bodiesLimitBytes, requestTimeoutMs, requestTimeoutCheckMs } = { ...DEFAULTS, ...options };
     super({
       bodyLimit: bodyLimitBytes,
       requestTimeout: requestTimeoutMs,
@@ -56,6 +64,7 @@ export class ApiAdapter extends FastifyAdapter {
       multipart: false,
     });
     this.#setUp();
+    this.#bound(new BodyBudget(bodiesLimitBytes));
   }
 
   override reply(
@@ -85,6 +94,18 @@ export class ApiAdapter extends FastifyAdapter {
     server.server.on('checkExpectation', refuseExpectation);
     // Node hangs up without a word on whoever asks for a tunnel.
     server.server.on('connect', (_request, socket) => socket.end(rawResponse(new Problem('malformed-http'))));
+  }
+
+  #bound(bodies: BodyBudget): void {
+    const server = this.getInstance();
+    server.addHook('onRequest', ({ raw, routeOptions: { bodyLimit } }, _reply, done) => {
+      if (bodyLimit === undefined || bodies.admit(raw, bodyLimit)) done();
+      else done(new Problem('overloaded'));
+    });
+    server.addHook('onSend', ({ raw }, _reply, _payload, done) => {
+      bodies.release(raw);
+      done();
+    });
   }
 }
 

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { METHODS } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
 import { connect } from 'node:net';
+import type { Socket } from 'node:net';
 import { randomUUID } from 'node:crypto';
 import { errorsOf, postText, startApi } from '../testing/api-under-test.contract.js';
 import type { ApiUnderTest } from '../testing/api-under-test.contract.js';
@@ -266,6 +267,55 @@ describe('bodies', () => {
   });
 });
 
+describe('more bytes of bodies than may be under way', () => {
+  const large = `{"type":"demo.echo","payload":"${'x'.repeat(60_000)}"}`;
+  const lines = ['POST /jobs HTTP/1.1', 'Host: x', 'Content-Type: application/json', `Content-Length: ${large.length}`];
+  let crowded: ApiUnderTest;
+  beforeEach(async () => void (crowded = await startApi(memoryParts(), { bodiesLimitBytes: 100_000 })));
+  afterEach(() => crowded.close());
+
+  it('503: a large body is refused until there is room again, and a small one is taken', async () => {
+    const { socket } = await beginRequest(crowded, [...lines, '', large.slice(0, 10)]);
+    try {
+      const refused = await postText(crowded, '/jobs', large);
+      expect([refused.status, refused.body.code, refused.headers['retry-after']]).toEqual([503, 'overloaded', '1']);
+      expect((await postText(crowded, '/jobs', '{"type":"demo.echo"}')).status).toBe(201);
+      socket.write(large.slice(10));
+      await once(socket, 'data');
+      expect((await postText(crowded, '/jobs', large)).status).toBe(201);
+    } finally {
+      socket.destroy();
+    }
+  });
+
+  it('what a client announced and did not send takes no room once it has hung up', async () => {
+    await hangUp(crowded, [...lines, '', large.slice(0, 10)]);
+    expect((await postText(crowded, '/jobs', large)).status).toBe(201);
+  });
+
+  it('room is given back with every answer, whatever it is', async () => {
+    const texts = [large, `${large}}`, large.replace('demo.echo', 'DEMO'), large];
+    for (const text of [...texts, ...texts]) expect((await postText(crowded, '/jobs', text)).status).not.toBe(503);
+    expect((await crowded.http.post('/nowhere').type('application/json').send(large)).status).toBe(404);
+    expect((await postText(crowded, '/jobs', large)).status).toBe(201);
+  });
+
+  it('a body without a length counts as the longest that it may be', async () => {
+    const chunked = [
+      ...lines.slice(0, 3),
+      'Transfer-Encoding: chunked',
+      'Connection: close',
+      '',
+      '2',
+      '{}',
+      '0',
+      '',
+      '',
+    ];
+    expectProblem(unchunked(await rawRequest(crowded.port, chunked)), 503, 'overloaded');
+  });
+});
+
 describe('a client that hangs up in the middle of its body', () => {
   it('is no failure of the api', async () => {
     const failures: unknown[] = [];
@@ -339,12 +389,20 @@ function unchunked(text: string): string {
   return text.replace(/\r\n\r\n[0-9a-f]+\r\n(.*)\r\n0\r\n\r\n$/s, '\r\n\r\n$1');
 }
 
+/** Sends these lines; resolves when the server has made a request of them. */
+async function beginRequest(
+  { app, port }: ApiUnderTest,
+  lines: readonly string[],
+): Promise<{ readonly socket: Socket; readonly request: IncomingMessage }> {
+  const arrives = once(app.getHttpServer() as Server, 'request') as Promise<[IncomingMessage]>;
+  const socket = connect(port, '127.0.0.1', () => socket.write(lines.join('\r\n')));
+  const [request] = await arrives;
+  return { socket, request };
+}
+
 /** Sends these lines and resets the connection once a request is made of them; resolves when the server has noticed. */
 async function hangUp(other: ApiUnderTest, lines: readonly string[]): Promise<void> {
-  const server = other.app.getHttpServer() as Server;
-  const arrives = once(server, 'request') as Promise<[IncomingMessage]>;
-  const socket = connect(other.port, '127.0.0.1', () => socket.write(lines.join('\r\n')));
-  const [request] = await arrives;
+  const { socket, request } = await beginRequest(other, lines);
   const isGone = new Promise((resolve) => request.once('close', resolve));
   socket.resetAndDestroy();
   await isGone;

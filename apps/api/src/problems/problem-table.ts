@@ -213,7 +213,8 @@ export const PROBLEMS = {
     status: 503,
     title: 'More work is waiting than can be taken on',
     retryable: true,
-    meaning: 'So many requests wait for the database that a further one would not be answered in time.',
+    meaning:
+      'So many requests wait for the database, or so many bytes of bodies are under way, that a further one would not be answered in time.',
     remedy: 'Send the request again after `Retry-After`.',
     retryAfterSeconds: 1,
   },

@@ -48,6 +48,8 @@ const EVERY_STEP = { ...STEPS, ...CI_ALONE };
 /** How many steps run at the same time. */
 const LANES = 2;
 
+if (process.argv.includes('--full')) process.env.DEADMAN_TEST_FULL = '1';
+
 await main(wantedSteps());
 
 async function main(wanted) {

@@ -99,6 +99,19 @@ describe('a step of a run', () => {
     });
   });
 
+  describe('that an earlier attempt began', () => {
+    it('is in doubt though the first word of that was lost, and it had to be asked again', async () => {
+      under.faults['finishStep'] = [{ kind: 'held', until: new Promise(() => {}) }];
+      void under.effectsOf(run).step('mail', work);
+      const later = await under.takeOver(run);
+      under.faults['beginStep'] = [{ kind: 'reply-lost' }];
+      const remembering = under.effectsOf(later).step('mail', work);
+      await under.clock.advance(10_000);
+      expect(await remembering).toEqual({ call: 2 });
+      expect(doubts()).toEqual([false, true]);
+    });
+  });
+
   describe('of a run that lost its job', () => {
     it('does nothing when the store says so', async () => {
       await under.lapse(run.job);

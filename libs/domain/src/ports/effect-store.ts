@@ -73,7 +73,7 @@ export type EffectReceipt =
   | { readonly kind: 'idle' };
 
 /**
- * `begun`   it is to be done. `before` is the attempt that had begun it and left no memo, null when none had.
+ * `begun`   it is to be done. `before` is the attempt that began it first and left no memo, null when none had.
  * `done`    an earlier attempt has done it; `value` is JSON text.
  * `fenced`  the job is no longer this claim's. Nothing was changed.
  */

@@ -34,7 +34,7 @@ export interface ProgressRow {
 }
 
 export interface StepRow {
-  /** The attempt that began it last. */
+  /** The attempt that did it; until it is done, the one that began it first. */
   readonly attempt: number;
   /** Null until it is done. */
   readonly value: string | null;

@@ -58,7 +58,7 @@ export class MemoryEffectStore extends EffectStore {
       if (!this.#holds(step)) return { kind: 'fenced' };
       const known = this.#db.steps.get(step.jobId)?.get(step.name);
       if (known !== undefined && known.value !== null) return { kind: 'done', value: known.value };
-      this.#putStep(step, { attempt: step.attempt, value: null });
+      if (known === undefined) this.#putStep(step, { attempt: step.attempt, value: null });
       return { kind: 'begun', before: known?.attempt ?? null };
     });
   }

@@ -4,6 +4,9 @@
 --
 -- Indexes: jobs_pkey, steps_pkey. The fence is an opaque test, as in `apply`. No row: the fence does not hold.
 --
+-- The row keeps the attempt that began the step first: a later one that had to ask twice, because the first reply was
+-- lost, would otherwise find its own name there and no word of the attempt before it.
+--
 -- Concurrency: the job's row is shared until the end of the statement, so that nobody takes the job away in between.
 -- Earlier attempts wrote behind the same fence, before the claim of this one: the snapshot has all they left.
 WITH held AS MATERIALIZED (
@@ -18,11 +21,10 @@ known AS MATERIALIZED (
   JOIN deadman.steps AS s ON s.job_id = h.id AND s.name = $4::text
 ),
 begun AS (
-  INSERT INTO deadman.steps AS s (job_id, created_at, attempt, name, value)
+  INSERT INTO deadman.steps (job_id, created_at, attempt, name, value)
   SELECT h.id, deadman.clock(), $2::integer, $4::text, NULL
   FROM held AS h
-  ON CONFLICT (job_id, name) DO UPDATE SET attempt = excluded.attempt
-  WHERE s.value IS NULL
+  ON CONFLICT (job_id, name) DO NOTHING
 )
 SELECT k.attempt AS before, k.value
 FROM held AS h

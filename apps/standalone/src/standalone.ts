@@ -29,7 +29,7 @@ export async function startStandalone(context: ServiceContext<StandaloneConfig>)
   const database = await openDatabase({ url: config.database.url, dataDir: config.process.dataDir, log });
   teardown.add('database', () => database.stop());
   const roles = ['api', 'worker', 'reaper', 'dead-letter-consumer'] as const;
-  const vitals = makeVitals({ info, clock, logger, roles, types: knownTypes(loaded) });
+  const vitals = makeVitals({ config, info, clock, logger, roles, types: knownTypes(loaded) });
   const adapters = await openAdapters(database, { ...context, registry: vitals.registry });
 
   const surroundings = { clock, random, ids, failpoints, events: vitals.events };

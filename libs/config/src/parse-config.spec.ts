@@ -66,7 +66,14 @@ describe('parseConfig: defaults', () => {
       redis: { url: null },
       kafka: { brokers: null, partitions: 12 },
       queues: { queues: ['default'] },
-      worker: { slots: 16, handlers: null, transactions: 10, drainMs: 25_000, abortGraceMs: 5_000 },
+      worker: {
+        slots: 16,
+        handlers: null,
+        transactions: 10,
+        quarantineWaitMs: 60_000,
+        drainMs: 25_000,
+        abortGraceMs: 5_000,
+      },
       lease: { ttlMs: 30_000, timeoutSlackMs: 5_000, cancelGraceMs: 30_000 },
       limits: {
         quarantineFrom: 7,
@@ -78,7 +85,7 @@ describe('parseConfig: defaults', () => {
       },
       reaper: { scanMs: 1_000, relayAgeMs: 3_000 },
       retention: { finishedKeptMs: 7 * 86_400_000, deadKeptMs: 90 * 86_400_000, keyKeptMs: 7 * 86_400_000 },
-      logging: { level: 'info', format: 'auto' },
+      logging: { level: 'info', format: 'auto', historyFile: null },
       process: { environment: 'production', instance: null, dataDir: '.deadman' },
     });
   });

@@ -6,6 +6,7 @@ import type {
   Failpoints,
   Ids,
   JobStore,
+  Lease,
   LeaseStore,
   Random,
   WorkerRecord,
@@ -223,9 +224,10 @@ export class Claimer {
     const runs = claimed.map((job) => new Run(job, sentAtMs, open.get(job.id)?.tickets));
     for (const run of runs) open.delete(run.job.id);
     ledger.add(runs);
-    events.emit({ kind: 'jobs-claimed', by, count: runs.length });
+    const claims = runs.map(({ lease }) => lease);
+    events.emit({ kind: 'jobs-claimed', by, count: claims.length, leases: claims });
     if (by === 'ticket') events.emit({ kind: 'tickets-handled', result: 'claimed', count: runs.length });
-    this.#acquireLeases(runs);
+    this.#acquireLeases(claims);
     pool.add(runs);
     return runs.length;
   }
@@ -240,13 +242,10 @@ export class Claimer {
   }
 
   /** Nobody waits for the leases: the claim's row covers the first TTL, so a slow lease store never delays a start. */
-  #acquireLeases(runs: readonly Run[]): void {
+  #acquireLeases(claims: readonly Lease[]): void {
     const { leases, events } = this.#deps;
     leases
-      .acquire(
-        runs.map(({ lease }) => lease),
-        this.#options.ttlMs,
-      )
+      .acquire(claims, this.#options.ttlMs)
       .catch((error: unknown) => events.emit({ kind: 'loop-failed', loop: 'acquire-leases', error }));
   }
 }

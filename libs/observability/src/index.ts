@@ -13,6 +13,8 @@ export { EventLog } from './logs/event-log.js';
 export { frameworkLog } from './logs/framework-log.js';
 export type { FrameworkLog } from './logs/framework-log.js';
 export { handlerLog } from './logs/handler-log.js';
+export { HistoryLog } from './logs/history-log.js';
+export type { HistoryLine } from './logs/history-log.js';
 export { createLogger } from './logs/logger.js';
 export type { Logger, LogOptions } from './logs/logger.js';
 export { DeadLetterMetrics } from './metrics/dead-letter-metrics.js';

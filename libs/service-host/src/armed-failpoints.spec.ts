@@ -57,6 +57,18 @@ describe('failpoints', () => {
     expect(kills).toBe(1);
   });
 
+  it('are hit at the first passage of a process that is old enough, once', async () => {
+    const failpoints = armed('before_settle:kill@2500ms');
+    void failpoints.at('before_settle');
+    await clock.advance(2_499);
+    void failpoints.at('before_settle');
+    expect(kills).toBe(0);
+    await clock.advance(1);
+    void failpoints.at('before_settle');
+    void failpoints.at('before_settle');
+    expect(kills).toBe(1);
+  });
+
   it('are hit about as often as their chance says', () => {
     const failpoints = armed('before_settle@0.25', SeededRandom.announced('chance of a failpoint') as never);
     for (let passage = 0; passage < 4_000; passage += 1) void failpoints.at('before_settle');

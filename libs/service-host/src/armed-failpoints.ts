@@ -11,10 +11,12 @@ export interface FailpointDeps {
   readonly kill?: () => void;
 }
 
-/** An order and how many of its passages are still to come. */
+/** An order, and what has become of it so far. */
 interface Armed {
   readonly order: FailpointOrder;
   passed: number;
+  /** Null once the passage that was waited for has come. */
+  dueAtMs: number | null;
 }
 
 /** The failpoints that were ordered; none costs nothing. */
@@ -28,8 +30,8 @@ class ArmedFailpoints extends Failpoints {
 
   constructor(orders: readonly FailpointOrder[], deps: FailpointDeps) {
     super();
-    for (const order of orders) this.#armed.set(order.place, { order, passed: 0 });
     this.#deps = deps;
+    for (const order of orders) this.#armed.set(order.place, { order, passed: 0, dueAtMs: this.#dueAtMs(order) });
     deps.logger.warn(
       { event: 'failpoints.armed', failpoints: orders },
       'Failpoints are armed: this process will misbehave',
@@ -60,9 +62,17 @@ class ArmedFailpoints extends Failpoints {
         return true;
       case 'nth':
         return armed.passed === when.nth;
+      case 'aged':
+        if (armed.dueAtMs === null || this.#deps.clock.monotonicMs() < armed.dueAtMs) return false;
+        armed.dueAtMs = null;
+        return true;
       case 'chance':
         return this.#deps.random.next() < when.chance;
     }
+  }
+
+  #dueAtMs({ when }: FailpointOrder): number | null {
+    return when.kind === 'aged' ? this.#deps.clock.monotonicMs() + when.ms : null;
   }
 }
 

@@ -5,6 +5,7 @@ import {
   EventMetrics,
   fanOut,
   HealthRegistry,
+  HistoryLog,
   logHealth,
   measureHealth,
   startManagementServer,
@@ -22,6 +23,7 @@ export interface Vitals {
 }
 
 export interface VitalsDeps {
+  readonly config: { readonly logging: { readonly historyFile: string | null } };
   readonly info: ServiceInfo;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -31,11 +33,13 @@ export interface VitalsDeps {
   readonly types?: readonly string[];
 }
 
-export function makeVitals({ info, clock, logger, roles, types = [] }: VitalsDeps): Vitals {
+export function makeVitals({ config, info, clock, logger, roles, types = [] }: VitalsDeps): Vitals {
   const registry = createMetricsRegistry(info);
   const metrics = new EventMetrics({ registry, clock, roles, types });
   const health = new HealthRegistry(info, clock);
-  return { events: fanOut(new EventLog(logger), metrics, health), metrics, registry, health };
+  const { historyFile } = config.logging;
+  const history = historyFile === null ? [] : [new HistoryLog(historyFile, info, clock)];
+  return { events: fanOut(new EventLog(logger), metrics, health, ...history), metrics, registry, health };
 }
 
 export interface ManagementDeps {

@@ -1,6 +1,5 @@
 import { leasePolicy } from '@deadman/domain';
 import type { EngineEvents, WorkerRecord } from '@deadman/domain';
-import { WORKER_DEFAULTS } from '@deadman/engine';
 import type { Heart } from '@deadman/engine';
 import type { ServiceContext } from '@deadman/service-host';
 import { once } from 'node:events';
@@ -29,7 +28,7 @@ export function startHeartThread(worker: WorkerRecord, { config, info, clock, ev
     worker,
     policy,
     limits: config.limits,
-    quarantineWaitMs: WORKER_DEFAULTS.quarantineWaitMs,
+    quarantineWaitMs: config.worker.quarantineWaitMs,
     databaseUrl: config.database.url,
     redisUrl: config.redis.url,
     info,

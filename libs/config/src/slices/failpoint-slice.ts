@@ -13,12 +13,17 @@ export interface FailpointOrder {
     | { readonly kind: 'always' }
     /** At the nth passage and at no other. */
     | { readonly kind: 'nth'; readonly nth: number }
+    /** At the first passage of a process that is this old, and at no other. Milliseconds. */
+    | { readonly kind: 'aged'; readonly ms: number }
     | { readonly kind: 'chance'; readonly chance: number };
 }
 
-/** `place`, `place:kill`, `place:throw`, `place:pause=500`, each with `@3` for the third passage or `@0.1` for one in ten. */
+/**
+ * `place`, `place:kill`, `place:throw`, `place:pause=500`, each with `@3` for the third passage, `@0.1` for one in ten, or
+ * `@2500ms` for the first passage after that time.
+ */
 const ORDER = new RegExp(
-  `^(${FAILPOINTS.join('|')})(?::(kill|throw|pause=(\\d{1,9})))?(?:@(\\d{1,9}|0?\\.\\d{1,9}))?$`,
+  `^(${FAILPOINTS.join('|')})(?::(kill|throw|pause=(\\d{1,9})))?(?:@(\\d{1,9}(?:ms)?|0?\\.\\d{1,9}))?$`,
 );
 
 const orders = z
@@ -32,7 +37,7 @@ export const failpointSlice = defineSlice('Tests', {
     name: 'DEADMAN_FAILPOINT',
     what: 'For tests only: places at which this process is to die, stand still or meet an error. Never set it where jobs matter.',
     default: [],
-    allowed: `name[:kill|:throw|:pause=ms][@count|@chance], each name once, several between commas; names: ${FAILPOINTS.join(', ')}`,
+    allowed: `name[:kill|:throw|:pause=ms][@count|@chance|@<age>ms], each name once, several between commas; names: ${FAILPOINTS.join(', ')}`,
     schema: orders,
   }),
 });
@@ -50,8 +55,9 @@ function toAction(action: string, ms: string | undefined): FailpointOrder['actio
   return ms === undefined ? { kind: action as 'kill' | 'throw' } : { kind: 'pause', ms: Number(ms) };
 }
 
-/** A number with a point is a chance; without one, a count. */
+/** A number with a unit is an age, one with a point a chance, and any other a count. */
 function toWhen(when: string | undefined): FailpointOrder['when'] {
   if (when === undefined) return { kind: 'always' };
+  if (when.endsWith('ms')) return { kind: 'aged', ms: Number.parseInt(when, 10) };
   return when.includes('.') ? { kind: 'chance', chance: Number(when) } : { kind: 'nth', nth: Number(when) };
 }

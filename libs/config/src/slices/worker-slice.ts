@@ -23,6 +23,13 @@ export const workerSlice = defineSlice('Worker', {
     min: 1,
     max: 1_000,
   }),
+  quarantineWaitMs: wholeNumber({
+    name: 'DEADMAN_QUARANTINE_WAIT_MS',
+    what: 'Time a job waits in quarantine for a worker whose slots are empty, until workers empty theirs for it. Milliseconds.',
+    default: 60_000,
+    min: 1_000,
+    max: 86_400_000,
+  }),
   drainMs: wholeNumber({
     name: 'DEADMAN_DRAIN_MS',
     what: 'At shutdown, time for running handlers to finish before their signal is aborted. Milliseconds. A supervisor has to wait for this and the next together.',

@@ -2,6 +2,7 @@ import type { AbortReasonCode } from '../handler.js';
 import type { LapseReason } from '../job-event.js';
 import type { AttemptOutcome, JobState } from '../job-state.js';
 import type { AttemptError } from '../job.js';
+import type { Lease } from './lease-store.js';
 
 interface JobRef {
   readonly jobId: string;
@@ -19,7 +20,13 @@ export type EngineEvent =
       readonly result: 'claimed' | 'stale' | 'malformed' | 'duplicate';
       readonly count: number;
     }
-  | { readonly kind: 'jobs-claimed'; readonly by: 'ticket' | 'idle' | 'quarantine'; readonly count: number }
+  | {
+      readonly kind: 'jobs-claimed';
+      readonly by: 'ticket' | 'idle' | 'quarantine';
+      readonly count: number;
+      /** Whose attempts they are from now on, by what token. */
+      readonly leases: readonly Lease[];
+    }
   | { readonly kind: 'claim-failed'; readonly error: unknown }
   /** `waitedMs`: due → started. */
   | ({ readonly kind: 'attempt-started'; readonly waitedMs: number } & JobRef)

@@ -84,7 +84,7 @@ describe('EventLog', () => {
   it('says nothing at info of a job that just starts and succeeds', () => {
     const routine: EngineEvent[] = [
       { kind: 'jobs-submitted', created: 5, replayed: 0 },
-      { kind: 'jobs-claimed', by: 'ticket', count: 5 },
+      { kind: 'jobs-claimed', by: 'ticket', count: 5, leases: [] },
       { kind: 'tickets-handled', result: 'claimed', count: 5 },
       { kind: 'attempt-started', waitedMs: 3, ...JOB },
       settled({}),

@@ -109,7 +109,7 @@ describe('EventMetrics: counts', () => {
 
   it('claims, tickets, renewals, fenced writes and lost runs', async () => {
     const value = await after([
-      { kind: 'jobs-claimed', by: 'ticket', count: 7 },
+      { kind: 'jobs-claimed', by: 'ticket', count: 7, leases: [] },
       { kind: 'claim-failed', error: new Error() },
       { kind: 'tickets-handled', result: 'stale', count: 2 },
       { kind: 'leases-renewed', result: 'renewed', count: 16 },

@@ -378,9 +378,115 @@ export const MUTANTS = [
     ],
   },
   {
+    name: 'an effect is not fenced',
+    rule: '§7',
+    budget: 500,
+    edits: [
+      {
+        file: 'libs/store/src/memory/memory-effect-store.ts',
+        from: "    if (!this.#holds(effect)) return { kind: 'fenced' };\n",
+        to: '\n',
+      },
+    ],
+  },
+  {
+    name: 'an effect is fenced first instead of last',
+    rule: '§7',
+    budget: 1000,
+    edits: [
+      {
+        file: 'libs/store/src/memory/memory-effect-store.ts',
+        from: "    if (!this.#holds(effect)) return { kind: 'fenced' };\n",
+        to: '\n',
+      },
+      {
+        file: 'libs/store/src/memory/memory-effect-store.ts',
+        from: '    const transaction = new MemoryTransaction();\n',
+        to: "    if (!this.#holds(effect)) return { kind: 'fenced' };\n    const transaction = new MemoryTransaction();\n",
+      },
+    ],
+  },
+  {
+    name: 'an effect that exists is made again',
+    rule: '§7',
+    budget: 500,
+    edits: [
+      {
+        file: 'libs/store/src/memory/memory-effect-store.ts',
+        from: "    if (this.#db.effects.get(jobId)?.has(key)) return { kind: 'exists' };\n",
+        to: '\n',
+      },
+      {
+        file: 'libs/engine/src/run-transactions.ts',
+        from: '    if (known !== null) return known.value;\n',
+        to: '\n',
+      },
+    ],
+  },
+  {
+    name: 'a success does not name its effects',
+    rule: '§7',
+    budget: 1000,
+    edits: [
+      {
+        file: 'libs/engine/src/attempt-runner.ts',
+        from: "return { kind: 'succeed', result: result.text, effects, startedAfterMs };",
+        to: "return { kind: 'succeed', result: result.text, effects: [], startedAfterMs };",
+      },
+    ],
+  },
+  {
+    name: 'a stale run fires its effect',
+    rule: '§6',
+    budget: 3000,
+    edits: [
+      {
+        file: 'libs/engine/src/run-guard.ts',
+        from: "    if (this.#isStale(run)) this.lose({ key: run.key, reason: 'stale' });\n",
+        to: '\n',
+      },
+    ],
+  },
+  {
+    name: 'what a step remembers is done again',
+    rule: '§7',
+    budget: 500,
+    edits: [
+      {
+        file: 'libs/store/src/memory/memory-effect-store.ts',
+        from: "if (known !== undefined && known.value !== null) return { kind: 'done', value: known.value };",
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'a step that began before is not in doubt',
+    rule: '§7',
+    budget: 500,
+    edits: [
+      {
+        file: 'libs/engine/src/run-steps.ts',
+        from: 'return this.#tried.has(name) || (before !== null && before !== this.#run.lease.attempt);',
+        to: 'return this.#tried.has(name) && before === null;',
+      },
+    ],
+  },
+  {
+    name: 'a step keeps the attempt that began it last',
+    rule: '§7',
+    budget: 3000,
+    edits: [
+      {
+        file: 'libs/store/src/memory/memory-effect-store.ts',
+        from: 'if (known === undefined) this.#putStep(step, { attempt: step.attempt, value: null });',
+        to: 'this.#putStep(step, { attempt: step.attempt, value: null });',
+      },
+    ],
+  },
+  {
     name: 'staleness without an unbroken database',
     rule: '§9',
-    budget: 3000,
+    spec: 'libs/domain/src/lease-policy.spec.ts',
     edits: [
       {
         file: 'libs/domain/src/lease-policy.ts',

@@ -1,5 +1,5 @@
 import { JOB_STATES, isDeadmanError } from '@deadman/domain';
-import type { EngineEvent, Job } from '@deadman/domain';
+import type { EngineEvent, Job, StepContext } from '@deadman/domain';
 import type { Worker } from '@deadman/engine';
 import type { Execution } from './executions.js';
 import type { Fate, NetworkListener } from './network.js';
@@ -75,6 +75,11 @@ export class Historian implements NetworkListener {
     this.#world.tell(process.name, () => `fires the effect of ${nameOf(jobId)}, attempt ${attempt} (run ${id})`);
   }
 
+  onStep({ id, jobId, attempt, process }: Execution, { isInDoubt }: StepContext): void {
+    if (isInDoubt) this.#count('step in doubt');
+    this.#world.tell(process.name, () => `does the step of ${nameOf(jobId)}, attempt ${attempt} (run ${id})`);
+  }
+
   onFate(sender: Process, fate: Fate, what: string, args: readonly unknown[]): void {
     this.#count(fate);
     const isUnknown = fate === 'replyLost' || fate === 'requestDelayed';
@@ -102,6 +107,7 @@ export class Historian implements NetworkListener {
   #countEvent(worker: Worker | null, event: EngineEvent): void {
     switch (event.kind) {
       case 'write-fenced':
+        if (event.operation === 'effect' || event.operation === 'step') this.#count(`${event.operation} fenced`);
         return this.#count(
           this.#wasReaped(event.jobId, event.attempt) ? 'zombie settled after reap' : 'fenced otherwise',
         );

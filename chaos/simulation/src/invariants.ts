@@ -1,8 +1,9 @@
 import { isTerminal } from '@deadman/domain';
-import type { Job, JobLimits, JobState } from '@deadman/domain';
+import type { Job, JobLimits, JobState, StepContext } from '@deadman/domain';
 import type { Execution, Executions } from './executions.js';
 import type { DatabaseObserver, ObservedDatabase } from './observed-database.js';
 import type { Promises } from './promises.js';
+import { STEP } from './sim-handler.js';
 
 /** A rule that did not hold. The names of checks begin with the invariant of `faults.md` that they belong to. */
 export interface Violation {
@@ -49,6 +50,8 @@ export class Invariants implements DatabaseObserver {
   /** Deaths that were committed and not lost: each has to get its letter. */
   readonly deaths = new Set<string>();
   readonly #exits = new Map<string, number>();
+  /** The attempts that began the step of a job. */
+  readonly #steps = new Map<string, readonly number[]>();
   readonly #changed = new Set<string>();
   readonly #world: () => WatchedWorld;
   readonly #onLapse: (job: Job) => void;
@@ -141,6 +144,53 @@ export class Invariants implements DatabaseObserver {
         `fires an effect at attempt ${execution.attempt}, ${silenceMs} ms after its last good renewal`,
       );
     }
+  }
+
+  /**
+   * A handler begins something under the engine's eyes that cannot be taken back: right before, the run was vouched for
+   * within a TTL (`protocol.md` §6).
+   */
+  onFire(execution: Execution): void {
+    const { executions, ttlMs } = this.#world();
+    const silenceMs = executions.silenceMs(execution);
+    if (silenceMs > ttlMs) {
+      this.add(
+        'G2 stale',
+        execution.jobId,
+        `fires at attempt ${execution.attempt}, ${silenceMs} ms after its last renewal`,
+      );
+    }
+  }
+
+  /** What was remembered is not done again, and what may have been done is in doubt (`protocol.md` §7). */
+  onStep(execution: Execution, { isInDoubt }: StepContext): void {
+    this.onFire(execution);
+    const { jobId, attempt } = execution;
+    const begun = this.#steps.get(jobId) ?? [];
+    this.#steps.set(jobId, [...begun, attempt]);
+    if (this.#hasFailedOver) return;
+    const isKept = typeof this.#world().db.steps.get(jobId)?.get(STEP)?.value === 'string';
+    if (isKept) this.add('G2 step', jobId, `does at attempt ${attempt} what it remembers to have done`);
+    if (begun.length > 0 && !isInDoubt)
+      this.add('§7 doubt', jobId, `does at attempt ${attempt} what ${begun.at(-1)} began`);
+  }
+
+  /** A change commits behind the fence of the run that made it. */
+  onEffectCommitted(jobId: string, value: string): void {
+    const { executions, db } = this.#world();
+    const execution = executions.find(Number(value));
+    const job = db.jobs.get(jobId);
+    const isHeld =
+      execution !== undefined &&
+      job?.state === 'RUNNING' &&
+      job.attempt === execution.attempt &&
+      job.claim?.workerId === execution.incarnation;
+    if (!isHeld)
+      this.add(
+        'G2 fence',
+        jobId,
+        `has a change of run ${value} committed while it is ${job?.state} at ${job?.attempt}`,
+      );
   }
 
   report(check: string, job: Job, message: string): void {

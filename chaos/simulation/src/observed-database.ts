@@ -5,6 +5,8 @@ import { MemoryDatabase } from '@deadman/store';
 export interface DatabaseObserver {
   /** A row is about to change. `before` is undefined for a new one. */
   onChange(before: Job | undefined, after: Job): void;
+  /** A change is about to be committed with this value, JSON text. */
+  onEffectCommitted(jobId: string, value: string): void;
   /** The call that changed rows is over, and all that belongs to one transaction is written. */
   onCommit(): void;
 }
@@ -42,6 +44,11 @@ export class ObservedDatabase extends MemoryDatabase {
       this.#hasChanged = false;
       this.#observer.onCommit();
     });
+  }
+
+  override recordEffect(jobId: string, key: string, value?: string): void {
+    this.#observer.onEffectCommitted(jobId, value ?? 'null');
+    super.recordEffect(jobId, key, value);
   }
 
   snapshot(): Snapshot {

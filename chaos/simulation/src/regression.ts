@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Dice } from './dice.js';
 import { planFaults } from './fault-plan.js';
@@ -62,8 +62,9 @@ export function readRegression(file: string): Regression {
   return JSON.parse(readFileSync(file, 'utf8')) as Regression;
 }
 
-/** All that are kept, by file name. */
+/** All that are kept, by file name; none when there is no such folder. */
 export function readRegressions(folder: string): ReadonlyMap<string, Regression> {
+  if (!existsSync(folder)) return new Map();
   const names = readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
     .toSorted();

@@ -1,6 +1,7 @@
 import { StoreNotices, Transport } from '@deadman/domain';
 import type {
   DeathHandler,
+  EffectStore,
   JobStore,
   LeaseStore,
   OutboxEntry,
@@ -18,6 +19,7 @@ import type { ServerName } from './fault-plan.js';
 export interface RemotePorts {
   readonly store: JobStore;
   readonly registry: WorkerRegistry;
+  readonly effects: EffectStore;
   readonly leases: LeaseStore;
   readonly wakeUps: WakeUpSet;
   readonly transport: Transport;

@@ -6,8 +6,7 @@ import { TTL_MS } from './deployment.js';
 import { planFaults } from './fault-plan.js';
 import type { FaultPlan } from './fault-plan.js';
 import type { Violation } from './invariants.js';
-import { RARE_TYPE } from './sim-handler.js';
-import type { Script } from './sim-handler.js';
+import { RARE_TYPE, scriptOf } from './sim-handler.js';
 import { Story } from './story.js';
 import { Verdict } from './verdict.js';
 import { World } from './world.js';
@@ -98,9 +97,10 @@ function drainMs({ db, plan }: World): number {
   return runsMs(false) / (plan.workers * plan.slots) + runsMs(true) / plan.slots + backoffMs + poisonMs;
 }
 
-function longestRunsMs({ timeoutMs, maxAttempts, failures, payload }: Job): number {
-  const { ms } = JSON.parse(payload) as Script;
-  return (maxAttempts - failures + 1) * (Math.min(ms, timeoutMs) + 1_000);
+function longestRunsMs(job: Job): number {
+  const { ms, changeMs, stepMs } = scriptOf(job);
+  const runMs = Math.min(ms + (changeMs ?? 0) + (stepMs ?? 0), job.timeoutMs) + 1_000;
+  return (job.maxAttempts - job.failures + 1) * runMs;
 }
 
 function measure(world: World, endedAtMs: number): Measures {

@@ -1,5 +1,5 @@
 import { OUTCOME } from '@deadman/domain';
-import type { Handler, HandlerContext } from '@deadman/domain';
+import type { Handler, HandlerContext, StepContext } from '@deadman/domain';
 import type { Dice } from './dice.js';
 import type { Execution } from './executions.js';
 import type { Process } from './process.js';
@@ -17,11 +17,22 @@ export interface Script {
   readonly isPoison: boolean;
   /** Asks to be cancelled, or to die, instead of succeeding. */
   readonly wish: 'success' | 'cancel' | 'dead';
+  /** Changes the database once, and takes so long over it. Milliseconds; null for a job that does not. */
+  readonly changeMs: number | null;
+  /** Hands in another job with that change. */
+  readonly hasChild: boolean;
+  /** Does something outside that it remembers, and takes so long over it. Milliseconds; null for a job that does not. */
+  readonly stepMs: number | null;
+  /** The job that handed this one in. */
+  readonly parent: string | null;
 }
 
 export const JOB_TYPE = 'simulated';
 /** A type that not every worker knows. */
 export const RARE_TYPE = 'rare';
+/** The names of the one change and the one step that a job may have. */
+export const CHANGE = 'change';
+export const STEP = 'step';
 
 export function scriptJob(dice: Dice, isPoison: boolean): Script {
   return {
@@ -31,17 +42,30 @@ export function scriptJob(dice: Dice, isPoison: boolean): Script {
     isDeaf: dice.chance(0.1),
     isPoison,
     wish: dice.pick([...Array<'success'>(18).fill('success'), 'cancel', 'dead']),
+    changeMs: dice.pick([null, null, 0, 100, 1_000]),
+    hasChild: dice.chance(0.3),
+    stepMs: dice.pick([null, null, null, 10, 1_000]),
+    parent: null,
   };
 }
 
-export function isPoison(payload: string): boolean {
-  return (JSON.parse(payload) as Script).isPoison;
+/** What a job hands in: one that does nothing but end. */
+function scriptChild(parent: string): Script {
+  const none = { ms: 0, fails: 0, snoozes: 0, isDeaf: false, isPoison: false, wish: 'success' } as const;
+  return { ...none, changeMs: null, hasChild: false, stepMs: null, parent };
+}
+
+export function scriptOf({ payload }: { readonly payload: string }): Script {
+  return JSON.parse(payload) as Script;
 }
 
 export interface RunListener {
   onStart(context: HandlerContext): Execution;
-  /** The handler does something in the world outside that cannot be taken back. */
+  /** The handler does something in the world outside that cannot be taken back, and was not told to stop. */
   onEffect(execution: Execution): void;
+  /** The function of a change is called. What it asks for may not be committed. */
+  onChange(execution: Execution): void;
+  onStep(execution: Execution, step: StepContext): void;
   onEnd(execution: Execution, hasReturned: boolean): void;
 }
 
@@ -54,9 +78,9 @@ export function simulatedHandler(type: string, process: Process, listener: RunLi
       const execution = listener.onStart(context);
       let hasReturned = false;
       try {
-        const outcome = await act(context, process, () => listener.onEffect(execution));
+        const outcome = await new Performance(context, process, listener, execution).act();
         hasReturned = true;
-        return outcome === 'success' ? execution.id : outcome;
+        return outcome;
       } finally {
         listener.onEnd(execution, hasReturned);
       }
@@ -64,17 +88,64 @@ export function simulatedHandler(type: string, process: Process, listener: RunLi
   };
 }
 
-async function act(context: HandlerContext, process: Process, fire: () => void): Promise<unknown> {
-  const script = context.payload as Script;
-  const { signal, job } = context;
-  if (script.isPoison) process.kill();
-  context.progress({ begun: job.attempt });
-  await process.clock.sleep(script.ms, script.isDeaf ? undefined : signal);
-  if (!script.isDeaf) signal.throwIfAborted();
-  if (job.failures < script.fails) throw new Error('told to fail');
-  if (job.attempt <= script.snoozes) return { [OUTCOME]: 'snooze', delayMs: 1_500 };
-  if (script.wish === 'cancel') return { [OUTCOME]: 'cancel' };
-  if (script.wish === 'dead') return { [OUTCOME]: 'dead', error: new Error('told to die') };
-  if (!signal.aborted) fire();
-  return 'success';
+/** One call of the handler. */
+class Performance {
+  readonly #context: HandlerContext;
+  readonly #script: Script;
+  readonly #process: Process;
+  readonly #listener: RunListener;
+  readonly #execution: Execution;
+
+  constructor(context: HandlerContext, process: Process, listener: RunListener, execution: Execution) {
+    this.#context = context;
+    this.#script = context.payload as Script;
+    this.#process = process;
+    this.#listener = listener;
+    this.#execution = execution;
+  }
+
+  /** A success returns the number of its run, so that its row tells whose it is. */
+  async act(): Promise<unknown> {
+    const { ms, isDeaf, isPoison, fails, snoozes, wish } = this.#script;
+    const { signal, job } = this.#context;
+    if (isPoison) this.#process.kill();
+    this.#context.progress({ begun: job.attempt });
+    await this.#pass(ms / 2);
+    await this.#change();
+    await this.#step();
+    await this.#pass(ms / 2);
+    if (!isDeaf) signal.throwIfAborted();
+    if (job.failures < fails) throw new Error('told to fail');
+    if (job.attempt <= snoozes) return { [OUTCOME]: 'snooze', delayMs: 1_500 };
+    if (wish === 'cancel') return { [OUTCOME]: 'cancel' };
+    if (wish === 'dead') return { [OUTCOME]: 'dead', error: new Error('told to die') };
+    if (!signal.aborted) this.#listener.onEffect(this.#execution);
+    return this.#execution.id;
+  }
+
+  #pass(ms: number): Promise<void> {
+    return this.#process.clock.sleep(ms, this.#script.isDeaf ? undefined : this.#context.signal);
+  }
+
+  async #change(): Promise<void> {
+    const { changeMs, hasChild } = this.#script;
+    if (changeMs === null) return;
+    await this.#context.transaction(CHANGE, async (transaction) => {
+      this.#listener.onChange(this.#execution);
+      await transaction.query('INSERT INTO ledger VALUES ($1)', [this.#execution.id]);
+      await this.#pass(changeMs);
+      if (hasChild) await transaction.submit({ type: JOB_TYPE, payload: scriptChild(this.#context.job.id) });
+      return this.#execution.id;
+    });
+  }
+
+  async #step(): Promise<void> {
+    const { stepMs } = this.#script;
+    if (stepMs === null) return;
+    await this.#context.step(STEP, async (step) => {
+      this.#listener.onStep(this.#execution, step);
+      await this.#pass(stepMs);
+      return this.#execution.id;
+    });
+  }
 }

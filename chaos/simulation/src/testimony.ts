@@ -21,6 +21,8 @@ export class Testimony {
       case 'attempt-settled':
         return this.#judgeSettled(event.jobId, event.attempt);
       case 'write-fenced':
+        // A handler may go on after its run was settled, and its effects are fenced by that.
+        if (event.operation === 'effect' || event.operation === 'step') return;
         return this.#judgeFenced(incarnation, event.jobId, event.attempt);
       case 'run-lost':
         if (event.reason === 'unconfirmed') this.#judgeLost(incarnation, event.jobId, event.attempt);

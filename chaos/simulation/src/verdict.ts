@@ -1,7 +1,7 @@
 import { isTerminal } from '@deadman/domain';
 import type { AttemptRecord, Job } from '@deadman/domain';
 import type { Invariants, WatchedWorld } from './invariants.js';
-import { isPoison } from './sim-handler.js';
+import { scriptOf } from './sim-handler.js';
 
 /** Reasons that end a job, as its history tells them (`faults.md` G5). */
 const DEATHS = ['exhausted', 'non-retryable', 'crash-loop', 'snooze-limit'];
@@ -27,6 +27,7 @@ export class Verdict {
     for (const job of this.#world.db.jobs.values()) {
       this.#judgeHistory(job);
       this.#judgeDeath(job);
+      this.#judgeEffects(job);
       this.#judgeCancel(job);
       if (!hasFailedOver) this.#judgeFailures(job);
     }
@@ -93,9 +94,23 @@ export class Verdict {
           ? job.crashes >= limits.crashBudget
           : DEATHS.includes(reason);
     if (!isEarned) this.#report('G5 death', job, `died of '${reason}' with ${job.failures} failures`);
-    if (reason === 'crash-loop' && !isPoison(job.payload)) {
+    if (reason === 'crash-loop' && !scriptOf(job).isPoison) {
       this.#report('G5 neighbour', job, `was blamed for ${job.crashes} crashes of others`);
     }
+  }
+
+  /** The ledger has no unique key: how often a change fired is what it says (`faults.md` G2). */
+  #judgeEffects(job: Job): void {
+    const { db } = this.#world;
+    const { changeMs, hasChild, parent } = scriptOf(job);
+    const isDue = job.state === 'SUCCEEDED' && changeMs !== null;
+    const fired = db.statements.filter(({ jobId }) => jobId === job.id).length;
+    const children = [...db.jobs.values()].filter((other) => other.id !== job.id && scriptOf(other).parent === job.id);
+    if (fired > 1 || (isDue && fired !== 1)) this.#report('G2 effect', job, `is ${job.state} and fired ${fired} times`);
+    if (children.length !== (hasChild ? fired : 0)) {
+      this.#report('G2 child', job, `has ${children.length} children, and fired ${fired} times`);
+    }
+    if (parent !== null && !db.jobs.has(parent)) this.#report('G2 child', job, 'has no parent');
   }
 
   /** Failures are what handlers said, and nothing else. */

@@ -1,6 +1,6 @@
 import type { BeatReply, ClaimedJob, EngineEvent, HandlerContext } from '@deadman/domain';
 import type { Worker } from '@deadman/engine';
-import { MemoryStoreNotices, MemoryWorkerRegistry } from '@deadman/store';
+import { MemoryEffectStore, MemoryStoreNotices, MemoryWorkerRegistry } from '@deadman/store';
 import { Broker } from './broker.js';
 import { LIMITS, POLICY, startProgram, TTL_MS } from './deployment.js';
 import type { Intake, Program, Role } from './deployment.js';
@@ -18,6 +18,7 @@ import { ObservedStore } from './observed-store.js';
 import { Process, VirtualClock } from './process.js';
 import { Promises } from './promises.js';
 import { SimulatedRedis } from './redis.js';
+import { RemoteEffects } from './remote-effects.js';
 import { remote, RemoteNotices, RemoteTransport } from './remote-ports.js';
 import type { RemotePorts } from './remote-ports.js';
 import { JOB_TYPE, RARE_TYPE } from './sim-handler.js';
@@ -87,6 +88,7 @@ export class World {
         this.historian.onChange(before, after);
         this.invariants.onChange(before, after);
       },
+      onEffectCommitted: (jobId, value) => this.invariants.onEffectCommitted(jobId, value),
       onCommit: () => this.invariants.onCommit(),
     });
     this.network = new Network(this.kernel, plan.network, this.historian);
@@ -310,6 +312,11 @@ export class World {
         this.historian.onEffect(execution);
         this.invariants.onEffect(execution);
       },
+      onChange: (execution) => this.invariants.onFire(execution),
+      onStep: (execution, step) => {
+        this.historian.onStep(execution, step);
+        this.invariants.onStep(execution, step);
+      },
       onEnd: (execution, hasReturned) => this.executions.end(execution, hasReturned),
     };
   }
@@ -351,6 +358,7 @@ export class World {
       registry: remote(new MemoryWorkerRegistry(db), 'postgres', process, network, (method, _args, reply, sentAtMs) => {
         if (method === 'beat') this.executions.onBeat(main, reply as BeatReply, sentAtMs);
       }),
+      effects: new RemoteEffects(new MemoryEffectStore(db), network, process, TTL_MS),
       leases: remote(this.#redis.leases, 'redis', process, network, (method, [leases], reply, sentAtMs) => {
         if (method === 'renew') this.executions.onRenewal(main, leases as never, reply as never, sentAtMs);
       }),

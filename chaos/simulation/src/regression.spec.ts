@@ -1,0 +1,30 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Dice } from './dice.js';
+import { planFaults } from './fault-plan.js';
+import { keepRegression, readRegression, readRegressions } from './regression.js';
+
+const REGRESSION = { seed: 7, check: '§7 doubt', note: 'was wrong', plan: planFaults(new Dice(7)) };
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'deadman-regressions-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe('a regression', () => {
+  it('is read as it was kept, in a folder that need not be there', () => {
+    const file = keepRegression(join(folder, 'new'), REGRESSION);
+    expect(basename(file)).toBe('7-7-doubt.json');
+    expect(readRegression(file)).toEqual(REGRESSION);
+    expect([...readRegressions(join(folder, 'new'))]).toEqual([['7-7-doubt.json', REGRESSION]]);
+  });
+
+  it('is one of none where there is no folder, or nothing kept in it', () => {
+    writeFileSync(join(folder, 'README.md'), 'not a plan');
+    expect(readRegressions(folder).size).toBe(0);
+    expect(readRegressions(join(folder, 'none')).size).toBe(0);
+  });
+});

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { NODE, ROOT } from '../workspace.mjs';
 import { findMutants } from './mutants.mjs';
-import { copySources, mainOf, removeCopy } from './source-copy.mjs';
+import { codeOf, copySources, mainOf, removeCopy } from './source-copy.mjs';
 
 const REGRESSIONS = join(ROOT, 'chaos', 'simulation', 'regressions');
 
@@ -16,7 +16,12 @@ try {
 }
 
 function simulate() {
-  const kept = args.includes('--regressions') ? [] : ['--regressions', REGRESSIONS];
-  const { status } = spawnSync(NODE, [mainOf(copy), ...args, ...kept], { cwd: ROOT, stdio: 'inherit' });
+  const isKept = !args.includes('--keep-nothing');
+  const given = args.filter((arg) => arg !== '--keep-nothing');
+  const kept = isKept ? ['--regressions', REGRESSIONS] : [];
+  const { status } = spawnSync(NODE, [mainOf(copy), ...given, ...kept, '--code', codeOf(copy)], {
+    cwd: ROOT,
+    stdio: 'inherit',
+  });
   return status ?? 1;
 }

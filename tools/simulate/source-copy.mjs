@@ -2,6 +2,7 @@
  * Copies of the code that the simulation runs: sources with their types taken off, in a folder of their own. Nothing has
  * to be built, a run that takes an hour is not disturbed by an edit, and a mutant is a copy with one edit more.
  */
+import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, extname, join, relative } from 'node:path';
@@ -43,6 +44,15 @@ export function copyWithEdits(base, name, edits) {
 /** The entry of a copy that runs schedules. */
 export function mainOf(copy) {
   return join(copy, 'node_modules', '@deadman', 'simulation', 'src', 'main.js');
+}
+
+/** Tells the code of a copy from any other. */
+export function codeOf(copy) {
+  const hash = createHash('sha256');
+  for (const file of writtenFiles(join(copy, 'node_modules', '@deadman')).toSorted()) {
+    hash.update(relative(copy, file)).update('\0').update(readFileSync(file));
+  }
+  return hash.digest('hex').slice(0, 12);
 }
 
 export function removeCopy(copy) {

@@ -1,16 +1,16 @@
 /** The program behind `npm run simulate`. */
+import { runJournalled } from './journal.js';
 import { parseOptions, USAGE } from './options.js';
 import type { Options } from './options.js';
 import { keepRegression, readRegression, shrinkFailure, tellAbout } from './regression.js';
 import { toReport } from './report.js';
 import { runSafely } from './run-safely.js';
-import { runOnThreads } from './thread-pool.js';
-import { Totals } from './totals.js';
-import type { Failure } from './totals.js';
+import { runSeeds } from './run-seeds.js';
+import type { TimedTotals } from './run-seeds.js';
+import type { Failure, Totals } from './totals.js';
 
 /** Failing seeds that are shrunk and told: the first ones, since they tend to have one cause. */
 const MOST_TOLD = 3;
-const PROGRESS_EVERY_MS = 1_000;
 
 process.exitCode = await main();
 
@@ -41,32 +41,25 @@ async function tellStory(what: number | string): Promise<number> {
 
 async function runMany(options: Options): Promise<number> {
   const isFresh = options.freshSeconds !== null;
-  const firstSeed = isFresh ? newSeed() : options.seed;
-  if (isFresh) print(`fresh seeds from ${firstSeed}: whatever they find is reported and decides nothing`);
-  const begunAtMs = performance.now();
-  const totals = new Totals();
-  const endsAtMs = begunAtMs + (options.freshSeconds ?? Infinity) * 1_000;
-  const lastSeed = isFresh ? Infinity : firstSeed + options.schedules - 1;
-  let seed = firstSeed;
-  const isOver = (): boolean =>
-    seed > lastSeed || performance.now() > endsAtMs || (options.untilFound && totals.firstFault() !== null);
-  const showProgress = progress(lastSeed - firstSeed + 1);
-  await runOnThreads({
-    threads: options.threads,
-    nextSeed: () => (isOver() ? null : seed++),
-    onOutcome: (outcome) => {
-      totals.add(outcome);
-      showProgress(totals);
-    },
-  });
+  const { totals, seconds } =
+    options.journal === null
+      ? await runOnce(options)
+      : await runJournalled({ ...options, file: options.journal, say: print });
   totals.failures.sort((one, other) => one.seed - other.seed);
   if (options.untilFound) return reportFirst(totals);
-  print(toReport(totals, (performance.now() - begunAtMs) / 1_000, options.verbose));
+  print(toReport(totals, seconds, options.verbose));
   for (const failure of totals.failures.slice(0, MOST_TOLD)) await tellFailure(failure, options.regressions);
   const complaints = totals.complaints();
   for (const complaint of complaints) print(`NOT GREEN: ${complaint}`);
   if (complaints.length === 0) print('green');
   return complaints.length === 0 || isFresh ? 0 : 1;
+}
+
+async function runOnce({ seed, schedules, threads, freshSeconds, untilFound }: Options): Promise<TimedTotals> {
+  if (freshSeconds === null) return runSeeds({ firstSeed: seed, schedules, threads, untilFound });
+  const firstSeed = newSeed();
+  print(`fresh seeds from ${firstSeed}: whatever they find is reported and decides nothing`);
+  return runSeeds({ firstSeed, schedules: Infinity, threads, withinMs: freshSeconds * 1_000 });
 }
 
 /** For whoever starts this program to look for a mutant: one line of JSON. */
@@ -86,16 +79,6 @@ async function tellFailure({ seed, violations: [first] }: Failure, folder: strin
   for (const line of shrunk.story) print(`  ${line}`);
   print(`  ${shrunk.violation.check}: ${shrunk.violation.message}`);
   if (folder !== null) print(`kept as ${keepRegression(folder, shrunk.regression)}`);
-}
-
-function progress(of: number): (totals: Totals) => void {
-  let nextAtMs = performance.now() + PROGRESS_EVERY_MS;
-  return ({ schedules, failures }) => {
-    if (!process.stderr.isTTY || performance.now() < nextAtMs) return;
-    nextAtMs = performance.now() + PROGRESS_EVERY_MS;
-    const whole = Number.isFinite(of) ? ` of ${of}` : '';
-    process.stderr.write(`\r${schedules}${whole} schedules, ${failures.length} broke a rule `);
-  };
 }
 
 /** Different each time; printed, so that anybody can have it again. */

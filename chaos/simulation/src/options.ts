@@ -17,6 +17,10 @@ export interface Options {
   readonly untilFound: boolean;
   /** Where failing plans are kept; null keeps none. */
   readonly regressions: string | null;
+  /** Where a long run writes down how far it is, and goes on after an interruption. */
+  readonly journal: string | null;
+  /** Tells the code that runs from any other. A journal is of one code. */
+  readonly code: string;
 }
 
 export const USAGE = `npm run simulate -- [options]
@@ -27,6 +31,8 @@ export const USAGE = `npm run simulate -- [options]
   --replay SEED      the story of one seed
   --plan FILE        the story of one plan, as regressions are kept
   --fresh SECONDS    new seeds for so long; reported, decides nothing
+  --journal FILE     goes on where an earlier run with this file was interrupted
+  --keep-nothing     failing plans are shown and not kept
   --mutants [NAME]   puts known faults into copies of the code, and fails when one is not found`;
 
 export function parseOptions(args: readonly string[]): Options {
@@ -42,6 +48,8 @@ export function parseOptions(args: readonly string[]): Options {
       fresh: { type: 'string' },
       'until-found': { type: 'boolean', default: false },
       regressions: { type: 'string' },
+      journal: { type: 'string' },
+      code: { type: 'string', default: '' },
     },
   });
   return {
@@ -54,6 +62,8 @@ export function parseOptions(args: readonly string[]): Options {
     freshSeconds: values.fresh === undefined ? null : toCount(values.fresh, 'fresh'),
     untilFound: values['until-found'],
     regressions: values.regressions ?? null,
+    journal: values.journal ?? null,
+    code: values.code,
   };
 }
 

@@ -19,6 +19,7 @@ export function toReport(totals: Totals, seconds: number, verbose: boolean): str
     row('  of these false', `${sums.calmFalseReaps} (${(totals.falseReapShare * 100).toFixed(3)} %)`),
     row('slowest job after the faults', `${(slowest.ms / 1_000).toFixed(1)} s (seed ${slowest.seed})`),
     row('events', sums.events),
+    row('trace of all schedules', totals.trace),
     '',
     'situations',
     ...REQUIRED_SITUATIONS.map((what) => row(`  ${what}`, situations.of(what))),

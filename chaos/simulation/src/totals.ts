@@ -8,10 +8,11 @@ export interface Outcome {
   readonly violations: readonly Violation[];
   readonly situations: Readonly<Record<string, number>>;
   readonly measures: Measures;
+  readonly hash: string;
 }
 
-export function toOutcome({ seed, violations, situations, measures }: ScheduleResult): Outcome {
-  return { seed, violations, situations, measures };
+export function toOutcome({ seed, violations, situations, measures, hash }: ScheduleResult): Outcome {
+  return { seed, violations, situations, measures, hash };
 }
 
 /** A seed that broke a rule. */
@@ -23,13 +24,26 @@ export interface Failure {
 /** The largest share of reaps that may be false in schedules without a failover; a prototype of the rules had 1 in 4,000. */
 export const MAX_FALSE_REAPS = 0.001;
 
+export type Sums = Record<Exclude<keyof Measures, 'slowestMs'>, number>;
+
+/** Totals as they are written down. */
+export interface TotalsRecord {
+  readonly schedules: number;
+  readonly trace: number;
+  readonly slowest: Totals['slowest'];
+  readonly sums: Readonly<Sums>;
+  readonly situations: Readonly<Record<string, number>>;
+  readonly failures: readonly Failure[];
+}
+
 /** Sums up schedules, in whatever order they come. */
 export class Totals {
   readonly situations = new Situations();
   readonly failures: Failure[] = [];
   schedules = 0;
   slowest = { ms: 0, seed: 0 };
-  readonly #sums: Record<Exclude<keyof Measures, 'slowestMs'>, number> = {
+  #trace = 0;
+  readonly #sums: Sums = {
     events: 0,
     jobs: 0,
     executions: 0,
@@ -40,16 +54,42 @@ export class Totals {
     calmFalseReaps: 0,
   };
 
-  add({ seed, violations, situations, measures }: Outcome): void {
-    this.schedules += 1;
-    this.situations.addAll(situations);
-    if (violations.length > 0) this.failures.push({ seed, violations });
-    for (const name of Object.keys(this.#sums) as (keyof typeof this.sums)[]) this.#sums[name] += measures[name];
-    if (measures.slowestMs > this.slowest.ms) this.slowest = { ms: measures.slowestMs, seed };
+  add({ seed, violations, situations, measures, hash }: Outcome): void {
+    const { slowestMs, ...sums } = measures;
+    const failures = violations.length === 0 ? [] : [{ seed, violations }];
+    // Each seed's own, so that two seeds that swap their traces are seen.
+    const trace = Math.imul(Number.parseInt(hash, 16) ^ seed, 0x9e3779b1);
+    this.addAll({ schedules: 1, trace, slowest: { ms: slowestMs, seed }, sums, situations, failures });
   }
 
-  get sums(): Readonly<Record<Exclude<keyof Measures, 'slowestMs'>, number>> {
+  addAll({ schedules, trace, slowest, sums, situations, failures }: TotalsRecord): void {
+    this.schedules += schedules;
+    this.#trace = (this.#trace + trace) >>> 0;
+    if (slowest.ms > this.slowest.ms) this.slowest = slowest;
+    for (const name of Object.keys(this.#sums) as (keyof Sums)[]) this.#sums[name] += sums[name];
+    this.situations.addAll(situations);
+    this.failures.push(...failures);
+  }
+
+  toRecord(): TotalsRecord {
+    const { schedules, slowest, failures } = this;
+    return {
+      schedules,
+      trace: this.#trace,
+      slowest,
+      sums: this.sums,
+      situations: this.situations.toRecord(),
+      failures,
+    };
+  }
+
+  get sums(): Readonly<Sums> {
     return this.#sums;
+  }
+
+  /** The same seeds under the same code give the same trace, on however many threads and in whatever order. */
+  get trace(): string {
+    return this.#trace.toString(16).padStart(8, '0');
   }
 
   get falseReapShare(): number {

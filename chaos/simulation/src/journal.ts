@@ -1,0 +1,77 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { runSeeds } from './run-seeds.js';
+import type { TimedTotals } from './run-seeds.js';
+import { Totals } from './totals.js';
+import type { TotalsRecord } from './totals.js';
+
+/** Seeds that are written down at once: under half a minute's work for one thread. */
+const BLOCK = 500;
+
+/** What a stretch of seeds came to. */
+interface Block {
+  /** The code that ran them. */
+  readonly code: string;
+  readonly firstSeed: number;
+  readonly seconds: number;
+  readonly totals: TotalsRecord;
+}
+
+/**
+ * What a long run has done so far, a line of JSON for each block of seeds: whatever interrupts it loses one block. What an
+ * interruption cut off in the middle of its line is run again. Throws when a block was run by other code, since sums over
+ * two codes say nothing of either.
+ */
+function readJournal(file: string, code: string): ReadonlyMap<number, Block> {
+  if (!existsSync(file)) return new Map();
+  const text = readFileSync(file, 'utf8');
+  const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+  if (whole !== text) writeFileSync(file, whole);
+  const blocks = whole
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Block);
+  const other = blocks.find((block) => block.code !== code);
+  if (other !== undefined) throw new Error(`${file} is of other code (${other.code}, not ${code}); take a new file`);
+  return new Map(blocks.map((block) => [block.firstSeed, block]));
+}
+
+function writeBlock(file: string, block: Block): void {
+  mkdirSync(dirname(file), { recursive: true });
+  appendFileSync(file, `${JSON.stringify(block)}\n`);
+}
+
+export interface JournalledRun {
+  readonly file: string;
+  readonly code: string;
+  /** The first seed. */
+  readonly seed: number;
+  readonly schedules: number;
+  readonly threads: number;
+  readonly say: (line: string) => void;
+}
+
+/** Runs seeds in blocks, each of which is written down when it is done, and not run again. The seconds are those of all blocks. */
+export async function runJournalled(run: JournalledRun): Promise<TimedTotals> {
+  const { file, code, seed, schedules } = run;
+  const known = readJournal(file, code);
+  const totals = new Totals();
+  let seconds = 0;
+  for (let firstSeed = seed; firstSeed < seed + schedules; firstSeed += BLOCK) {
+    const size = Math.min(BLOCK, seed + schedules - firstSeed);
+    const found = known.get(firstSeed);
+    const block = found?.totals.schedules === size ? found : await runBlock(run, firstSeed, size);
+    totals.addAll(block.totals);
+    seconds += block.seconds;
+  }
+  return { totals, seconds };
+}
+
+async function runBlock({ file, code, threads, say }: JournalledRun, firstSeed: number, size: number): Promise<Block> {
+  const { totals, seconds } = await runSeeds({ firstSeed, schedules: size, threads });
+  const block = { code, firstSeed, seconds, totals: totals.toRecord() };
+  writeBlock(file, block);
+  const range = `seeds ${firstSeed} to ${firstSeed + size - 1}`;
+  say(`${range}: ${totals.failures.length} broke a rule, ${seconds.toFixed(1)} s`);
+  return block;
+}

@@ -36,6 +36,7 @@ describe('Claimer', () => {
   let events: RecordingEvents;
   let db: MemoryDatabase;
   let memory: MemoryJobStore;
+  let leases: MemoryLeaseStore;
   let ledger: RunLedger;
   let tickets: TicketQueue;
   let pool: RunPool;
@@ -54,6 +55,7 @@ describe('Claimer', () => {
     events = new RecordingEvents();
     db = new MemoryDatabase(clock);
     memory = new MemoryJobStore(db);
+    leases = new MemoryLeaseStore(clock);
     calls = [];
     faults = [];
     done = [];
@@ -89,7 +91,7 @@ describe('Claimer', () => {
     claimer = new Claimer(
       {
         store: withFaults(memory, faultOf),
-        leases: new MemoryLeaseStore(clock),
+        leases,
         clock,
         random: new FixedRandom(),
         ids: new SequenceIds(clock),
@@ -352,8 +354,11 @@ describe('Claimer', () => {
     const ids = await submit(2);
     tickets.offer([ticket(...ids)]);
     await settle();
-    expect(started).toHaveLength(2);
-    expect(events.of('loop-failed')).toEqual([]);
+    expect((await leases.read(ids)).present).toEqual([true, true]);
+    leases.acquire = () => new Promise(() => {});
+    tickets.offer([ticket(...(await submit(1)))]);
+    await settle();
+    expect(started).toHaveLength(3);
   });
 
   it('takes nothing more once it was told to stop, and ends when no claim is under way', async () => {
@@ -458,6 +463,8 @@ describe('Claimer', () => {
       await clock.advance(TTL_MS);
       await end(started[1]!);
       expect(started.map(({ job }) => job.id)).toEqual([...busy, poisons[0], ...waiting]);
+      claimer.makeRoomForQuarantine();
+      expect(events.of('drain-for-quarantine')).toHaveLength(2);
     });
 
     it('is told of once, however often it is asked for', async () => {

@@ -38,6 +38,8 @@ const POLICY = leasePolicy(TTL_MS, { cancelGraceMs: 60_000 });
 class FaultyStore extends MemoryJobStore {
   isReachable = true;
   poisonedId: string | null = null;
+  /** The job whose row somebody else holds. */
+  heldId: string | null = null;
   losesReplies = false;
   scans = 0;
   readonly sawErrors: boolean[] = [];
@@ -54,11 +56,17 @@ class FaultyStore extends MemoryJobStore {
     return super.findSuspects(query);
   }
 
-  override async apply(batch: readonly Transition[]): Promise<ApplyReceipt> {
+  override async apply(
+    batch: readonly Transition[],
+    { skipLocked = false }: { readonly skipLocked?: boolean } = {},
+  ): Promise<ApplyReceipt> {
     if (batch.some(({ jobId }) => jobId === this.poisonedId)) throw new DeadmanError('data-rejected');
-    const receipt = await super.apply(batch);
+    const free = batch.filter(({ jobId }) => jobId !== this.heldId);
+    if (free.length < batch.length && !skipLocked) throw new DeadmanError('statement-timeout');
+    const { results, outbox } = await super.apply(free);
     if (this.losesReplies) throw new DeadmanError('unknown-outcome');
-    return receipt;
+    const left = [...results];
+    return { results: batch.map(({ jobId }) => (jobId === this.heldId ? { kind: 'fenced' } : left.shift()!)), outbox };
   }
 
   #reach(): void {
@@ -409,6 +417,16 @@ describe('Reaper', () => {
       await claimIdle(ids.random(), 1);
       expect((await store.apply([aSuccess(job)])).results).toEqual([{ kind: 'fenced' }]);
       expect(await rowOf(job)).toMatchObject({ state: 'RUNNING', attempt: 2 });
+    });
+
+    it('waits for no row that somebody else holds, and takes the rest', async () => {
+      const { jobs } = await aWorkerAtWork(3);
+      store.heldId = jobs[1]!.id;
+      await pass(TTL_MS + 1_000);
+      expect(reclaims().map(({ jobId }) => jobId)).toEqual([jobs[0]!.id, jobs[2]!.id]);
+      store.heldId = null;
+      await reaper.turn();
+      expect(reclaims()).toHaveLength(3);
     });
 
     it('takes all others when the database refuses one, and tells of that one', async () => {

@@ -1,0 +1,460 @@
+/**
+ * Mutants that schedules find. `budget` is how many they may take; the table in `docs/verification.md` says how many they took.
+ */
+export const FOUND_BY_SCHEDULES = [
+  {
+    name: 'a retry starts the count of attempts again',
+    rule: '§1',
+    budget: 200,
+    edits: [
+      {
+        file: 'libs/store/src/memory/apply.ts',
+        from: '    version: job.version + 1,\n',
+        to: '    version: job.version + 1,\n    attempt: isTerminal(job.state) ? 0 : job.attempt,\n',
+      },
+    ],
+  },
+  {
+    name: 'a cancel is forgotten at a failure',
+    rule: '§1',
+    budget: 500,
+    edits: [
+      {
+        file: 'libs/domain/src/transition.ts',
+        from: "decision.state === 'RUNNING' || decision.state === 'SUCCEEDED') return null;",
+        to: "decision.state === 'RUNNING' || decision.state === 'SUCCEEDED' || decision.state === 'FAILED') return null;",
+      },
+    ],
+  },
+  {
+    name: 'a lapse counts as a failure',
+    rule: '§2',
+    budget: 200,
+    edits: [
+      {
+        file: 'libs/domain/src/transition.ts',
+        from: '    lapses: job.lapses + 1,\n',
+        to: '    lapses: job.lapses + 1,\n    failures: job.failures + 1,\n',
+      },
+    ],
+  },
+  {
+    name: 'the fence does not look at the token',
+    rule: '§2',
+    budget: 3000,
+    edits: [{ file: 'libs/store/src/memory/decide.ts', from: ' && job.claim.token === fence.token', to: '' }],
+  },
+  {
+    name: 'a lapse written by a reaper passes for the worker’s own end',
+    rule: '§2',
+    budget: 500,
+    edits: [
+      {
+        file: 'libs/store/src/own-end.ts',
+        from: '  return possibleEnds(transition).some(',
+        to: '  return true || possibleEnds(transition).some(',
+      },
+    ],
+  },
+  {
+    name: 'a lost reply is taken for a fence',
+    rule: '§2',
+    budget: 500,
+    edits: [
+      {
+        file: 'libs/store/src/memory/apply.ts',
+        from: "return { kind: endedBefore(db, transition) ? 'already' : 'fenced' };",
+        to: "return { kind: 'fenced' };",
+      },
+    ],
+  },
+  {
+    name: 'a key does not keep a second job out',
+    rule: '§3',
+    budget: 500,
+    edits: [
+      {
+        file: 'libs/store/src/memory/submit.ts',
+        from: 'if (holder !== undefined && holder.jobId !== id) {',
+        to: 'if (holder !== undefined && holder.jobId === id) {',
+      },
+    ],
+  },
+  {
+    name: 'a promotion writes no outbox row',
+    rule: '§4',
+    budget: 200,
+    edits: [
+      { file: 'libs/store/src/memory/claim.ts', from: 'outbox: writeTickets(db, promoted) };', to: 'outbox: [] };' },
+    ],
+  },
+  {
+    name: 'a reclaim or a release writes no outbox row',
+    rule: '§4',
+    budget: 200,
+    edits: [
+      {
+        file: 'libs/store/src/memory/apply.ts',
+        from: 'outbox: [...writeTickets(db, changed), ...deaths]',
+        to: 'outbox: deaths',
+      },
+    ],
+  },
+  {
+    name: 'the relay does not turn',
+    rule: '§4',
+    budget: 200,
+    edits: [
+      {
+        file: 'libs/engine/src/relay.ts',
+        from: 'const entries = await this.#deps.store.takeOutbox(this.#options);',
+        to: 'const entries = (await this.#deps.store.takeOutbox(this.#options)).slice(0, 0);',
+      },
+    ],
+  },
+  {
+    name: 'no idle claim',
+    rule: '§5',
+    budget: 200,
+    edits: [
+      {
+        file: 'libs/engine/src/claim-plan.ts',
+        from: "if (nowMs - situation.lastIdleClaimAtMs >= pace.idleAtLeastEveryMs) return { kind: 'idle', limit };\n",
+        to: '\n',
+      },
+      {
+        file: 'libs/engine/src/claim-plan.ts',
+        from: "if (nowMs >= situation.nextIdleClaimAtMs) return { kind: 'idle', limit };\n",
+        to: '\n',
+      },
+    ],
+  },
+  {
+    name: 'a claim takes types that its worker does not know',
+    rule: '§5',
+    budget: 200,
+    edits: [{ file: 'libs/store/src/memory/claim.ts', from: ' && types.includes(job.type)', to: '' }],
+  },
+  {
+    name: 'a late claim is started',
+    rule: '§5',
+    budget: 1000,
+    edits: [
+      {
+        file: 'libs/engine/src/worker.ts',
+        from: 'return run.abortedBy === null && this.#deps.clock.monotonicMs() - run.claimedAtMs <= this.#options.policy.ttlMs;',
+        to: 'return run.abortedBy === null;',
+      },
+    ],
+  },
+  {
+    name: 'a claim counts from its reply',
+    rule: '§5',
+    budget: 3000,
+    edits: [
+      {
+        file: 'libs/engine/src/claimer.ts',
+        from: 'const runs = claimed.map((job) => new Run(job, sentAtMs,',
+        to: 'const runs = claimed.map((job) => new Run(job, this.#deps.clock.monotonicMs(),',
+      },
+    ],
+  },
+  {
+    name: 'a lost run is revived by a later renewal',
+    rule: '§6',
+    budget: 3000,
+    edits: [
+      {
+        file: 'libs/engine/src/heartbeat.ts',
+        from: 'const vouched = runs.filter((run) => !run.isStale(nowMs, this.#options.policy.ttlMs));',
+        to: 'const vouched = runs.filter(() => nowMs > 0);',
+      },
+    ],
+  },
+  {
+    name: 'a run that nobody vouches for is not given up',
+    rule: '§6',
+    budget: 3000,
+    edits: [
+      {
+        file: 'libs/engine/src/heartbeat.ts',
+        from: "if (run.isStale(nowMs, this.#options.policy.ttlMs)) this.#lose(run, 'stale');",
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'an orphan is not released',
+    rule: '§6',
+    budget: 1000,
+    edits: [
+      {
+        file: 'libs/engine/src/heartbeat.ts',
+        from: "if (orphans.length > 0) say({ kind: 'orphans-found', orphans });",
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'a claim whose reply is out passes for an orphan',
+    rule: '§6',
+    budget: 3000,
+    edits: [
+      { file: 'libs/engine/src/heartbeat.ts', from: 'return !isInFlight && !held', to: 'return !held' },
+      { file: 'libs/engine/src/worker.ts', from: '    if (this.#ledger.isClaiming(token)) return;\n', to: '\n' },
+    ],
+  },
+  {
+    name: 'a run that no row confirms goes on',
+    rule: '§6',
+    budget: 1000,
+    edits: [
+      {
+        file: 'libs/engine/src/heartbeat.ts',
+        from: "if (!believed.has(run.key)) this.#lose(run, 'unconfirmed');",
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'a stale run fires its effect',
+    rule: '§6',
+    budget: 3000,
+    edits: [
+      {
+        file: 'libs/engine/src/run-guard.ts',
+        from: "    if (this.#isStale(run)) this.lose({ key: run.key, reason: 'stale' });\n",
+        to: '\n',
+      },
+    ],
+  },
+  {
+    name: 'the settler gives up when the store is away',
+    rule: '§7',
+    budget: 500,
+    edits: [
+      {
+        file: 'libs/engine/src/settler.ts',
+        from: 'if (!isDeadmanError(error) || !error.retryable || this.#giveUp.signal.aborted) throw error;',
+        to: 'if (isDeadmanError(error)) throw error;',
+      },
+    ],
+  },
+  {
+    name: 'an effect is not fenced',
+    rule: '§7',
+    budget: 500,
+    edits: [
+      {
+        file: 'libs/store/src/memory/memory-effect-store.ts',
+        from: "    if (!this.#holds(effect)) return { kind: 'fenced' };\n",
+        to: '\n',
+      },
+    ],
+  },
+  {
+    name: 'an effect is fenced first instead of last',
+    rule: '§7',
+    budget: 1000,
+    edits: [
+      {
+        file: 'libs/store/src/memory/memory-effect-store.ts',
+        from: "    if (!this.#holds(effect)) return { kind: 'fenced' };\n",
+        to: '\n',
+      },
+      {
+        file: 'libs/store/src/memory/memory-effect-store.ts',
+        from: '    const transaction = new MemoryTransaction();\n',
+        to: "    if (!this.#holds(effect)) return { kind: 'fenced' };\n    const transaction = new MemoryTransaction();\n",
+      },
+    ],
+  },
+  {
+    name: 'an effect that exists is made again',
+    rule: '§7',
+    budget: 500,
+    edits: [
+      {
+        file: 'libs/store/src/memory/memory-effect-store.ts',
+        from: "    if (this.#db.effects.get(jobId)?.has(key)) return { kind: 'exists' };\n",
+        to: '\n',
+      },
+      { file: 'libs/engine/src/run-transactions.ts', from: '    if (known !== null) return known.value;\n', to: '\n' },
+    ],
+  },
+  {
+    name: 'a success does not name its effects',
+    rule: '§7',
+    budget: 1000,
+    edits: [
+      {
+        file: 'libs/engine/src/attempt-runner.ts',
+        from: "return { kind: 'succeed', result: result.text, effects, startedAfterMs };",
+        to: "return { kind: 'succeed', result: result.text, effects: [], startedAfterMs };",
+      },
+    ],
+  },
+  {
+    name: 'what a step remembers is done again',
+    rule: '§7',
+    budget: 500,
+    edits: [
+      {
+        file: 'libs/store/src/memory/memory-effect-store.ts',
+        from: "if (known !== undefined && known.value !== null) return { kind: 'done', value: known.value };",
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'a step that began before is not in doubt',
+    rule: '§7',
+    budget: 500,
+    edits: [
+      {
+        file: 'libs/engine/src/run-steps.ts',
+        from: 'return this.#tried.has(name) || (before !== null && before !== this.#run.lease.attempt);',
+        to: 'return this.#tried.has(name) && before === null;',
+      },
+    ],
+  },
+  {
+    name: 'a step keeps the attempt that began it last',
+    rule: '§7',
+    budget: 3000,
+    edits: [
+      {
+        file: 'libs/store/src/memory/memory-effect-store.ts',
+        from: 'if (known === undefined) this.#putStep(step, { attempt: step.attempt, value: null });',
+        to: 'this.#putStep(step, { attempt: step.attempt, value: null });',
+      },
+    ],
+  },
+  {
+    name: 'a reap does not look at the lease',
+    rule: '§9',
+    budget: 3000,
+    edits: [
+      {
+        file: 'libs/domain/src/lease-policy.ts',
+        from: "if (known.lease === 'present') return null;",
+        to: "if (known.lease === 'present') return 'lease-lapsed';",
+      },
+    ],
+  },
+  {
+    name: 'a reap does not look at the worker',
+    rule: '§9',
+    budget: 3000,
+    edits: [
+      {
+        file: 'libs/domain/src/lease-policy.ts',
+        from: 'return known.workerAgeMs === null || known.workerAgeMs > thanMs;',
+        to: 'return thanMs > 0;',
+      },
+      {
+        file: 'libs/store/src/memory/upkeep.ts',
+        from: 'return workerAgeMs === null || workerAgeMs > query.ttlMs;',
+        to: 'return true;',
+      },
+    ],
+  },
+  {
+    name: 'no grace: a reap half a lease after the last beat',
+    rule: '§9',
+    budget: 3000,
+    edits: [
+      {
+        file: 'libs/domain/src/lease-policy.ts',
+        from: '  const { ttlMs } = policy;\n',
+        to: '  const ttlMs = policy.ttlMs / 4;\n',
+      },
+      {
+        file: 'libs/store/src/memory/upkeep.ts',
+        from: '  if (claimAgeMs <= query.ttlMs) return false;',
+        to: '  query = { ...query, ttlMs: query.ttlMs / 4 };\n  if (claimAgeMs <= query.ttlMs) return false;',
+      },
+    ],
+  },
+  {
+    name: 'a plain crash budget instead of quarantine',
+    rule: '§9',
+    budget: 3000,
+    edits: [
+      {
+        file: 'libs/domain/src/transition.ts',
+        from: 'const crashes = job.crashes + (job.claim?.alone ? 1 : 0);',
+        to: 'const crashes = job.crashes + 1;',
+      },
+      {
+        file: 'libs/domain/src/transition.ts',
+        from: 'const isQuarantined = lapsesInRow >= limits.quarantineFrom;',
+        to: 'const isQuarantined = false;',
+      },
+      {
+        file: 'libs/store/src/memory/claim.ts',
+        from: 'const isQuarantined = job.lapsesInRow >= quarantineFrom;',
+        to: 'const isQuarantined = false;',
+      },
+    ],
+  },
+  {
+    name: 'a ticket takes a job out of quarantine',
+    rule: '§9',
+    budget: 1000,
+    edits: [{ file: 'libs/store/src/memory/claim.ts', from: ' && isQuarantined === alone;', to: ';' }],
+  },
+  {
+    name: 'a job from quarantine is taken by a worker that is busy',
+    rule: '§9',
+    budget: 3000,
+    edits: [
+      {
+        file: 'libs/engine/src/claimer.ts',
+        from: 'if (claimed === 0 && ledger.isEmpty) await',
+        to: 'if (claimed === 0) await',
+      },
+    ],
+  },
+  {
+    name: 'others are claimed beside a job from quarantine',
+    rule: '§9',
+    budget: 3000,
+    edits: [
+      {
+        file: 'libs/engine/src/claim-plan.ts',
+        from: "  if (situation.isAloneRunning) return { kind: 'wait', forMs: MAX_WAIT_MS };\n",
+        to: '\n',
+      },
+    ],
+  },
+  {
+    name: 'a due time is not waited for',
+    rule: '§10',
+    budget: 200,
+    edits: [{ file: 'libs/store/src/memory/claim.ts', from: '    if (job.scheduledFor > now) break;\n', to: '\n' }],
+  },
+  {
+    name: 'a letter leaves its outbox row',
+    rule: '§12',
+    budget: 200,
+    edits: [{ file: 'libs/store/src/memory/outbox.ts', from: '  db.outbox.delete(rowId);\n', to: '\n' }],
+  },
+  {
+    name: 'the row of a death is deleted when it was sent',
+    rule: '§12',
+    budget: 500,
+    edits: [
+      {
+        file: 'libs/engine/src/publisher.ts',
+        from: "entries.filter(({ id, kind }) => kind === 'ready' && acknowledged.has(id))",
+        to: 'entries.filter(({ id }) => acknowledged.has(id))',
+      },
+      {
+        file: 'libs/store/src/memory/outbox.ts',
+        from: "    if (db.outbox.get(id)?.entry.kind === 'ready') db.outbox.delete(id);\n",
+        to: '    db.outbox.delete(id);\n',
+      },
+    ],
+  },
+];

@@ -21,6 +21,8 @@ export interface ServicesOptions {
   readonly dataDir: string;
   /** `DATABASE_URL`, `REDIS_URL` and `KAFKA_BROKERS` among them. Nothing of our own environment is passed on but `PATH`. */
   readonly settings: Settings;
+  /** The folder in which the services are compiled. Default: this repository. */
+  readonly root?: string;
   /** The port of the first api. Default: any free one. */
   readonly apiPort?: number;
   /**
@@ -153,9 +155,10 @@ export class Services {
       ...this.#options.settings,
       ...settings,
     };
-    const args = ['--enable-source-maps', join(ROOT, mainOf(service))];
+    const root = this.#options.root ?? ROOT;
+    const args = ['--enable-source-maps', join(root, mainOf(service))];
     const detached = this.#options.ownGroups ?? false;
-    const child = spawn(process.execPath, args, { cwd: ROOT, env, detached, stdio: ['ignore', file, file] });
+    const child = spawn(process.execPath, args, { cwd: root, env, detached, stdio: ['ignore', file, file] });
     closeSync(file);
     return child;
   }

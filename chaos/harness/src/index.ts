@@ -1,0 +1,2 @@
+export { CHECKS } from './checks/checks.js';
+export { SCENARIOS } from './scenarios/catalogue.js';

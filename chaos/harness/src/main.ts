@@ -1,0 +1,72 @@
+/** The program behind `npm run chaos`. Exits with 0 when every run was green, 1 when one was not, 2 for a wrong option. */
+import { Stack } from '@deadman/stack';
+import { join, resolve } from 'node:path';
+import { Campaign } from './campaign.js';
+import { parseOptions, USAGE } from './options.js';
+import type { Options } from './options.js';
+import { freezeCode, ROOT } from './run/frozen-code.js';
+import { SCENARIOS } from './scenarios/catalogue.js';
+import type { Scenario } from './scenarios/scenario.js';
+
+const HOME = join(ROOT, '.deadman', 'chaos');
+
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  try {
+    const options = parseOptions(process.argv.slice(2));
+    return options.list ? list() : await play(options, chosen(options));
+  } catch (error) {
+    if (!(error instanceof RangeError || error instanceof TypeError)) throw error;
+    say(`${error.message}\n\n${USAGE}`);
+    return 2;
+  }
+}
+
+async function play(options: Options, scenarios: readonly Scenario[]): Promise<number> {
+  const stop = stopOnSignal();
+  const places = { runs: join(HOME, 'runs'), stackDir: HOME, code: codeOf(options) };
+  try {
+    return (await new Campaign(options, places, say).run(scenarios, stop)) ? 0 : 1;
+  } finally {
+    await new Stack({ dataDir: HOME }).down();
+  }
+}
+
+function chosen({ scenarios }: Options): readonly Scenario[] {
+  if (scenarios.join() === 'all') return SCENARIOS;
+  return scenarios.map((name) => {
+    const found = SCENARIOS.find((scenario) => scenario.name === name);
+    if (found === undefined) throw new RangeError(`There is no scenario "${name}"; --list names those there are`);
+    return found;
+  });
+}
+
+function codeOf({ code }: Options): string {
+  if (code !== null) return resolve(code);
+  const copy = join(HOME, 'code');
+  freezeCode(copy);
+  return copy;
+}
+
+function list(): number {
+  for (const { name, number, title } of SCENARIOS) {
+    say(`${name.padEnd(28)} ${String(number ?? '').padStart(2)}  ${title}`);
+  }
+  return 0;
+}
+
+function stopOnSignal(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      say('\nEnding what was started …');
+      stop.abort();
+    });
+  }
+  return stop.signal;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

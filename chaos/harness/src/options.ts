@@ -1,0 +1,86 @@
+import { parseArgs } from 'node:util';
+
+export interface Options {
+  readonly jobs: number;
+  readonly workers: number;
+  readonly slots: number;
+  readonly killRate: number;
+  readonly seeds: readonly number[];
+  /** Time a lease holds. Milliseconds. Never scaled. */
+  readonly ttlMs: number;
+  /** Factor on injected durations, job counts, and the backoff and wait of the quarantine. */
+  readonly timeScale: number;
+  readonly scenarios: readonly string[];
+  readonly list: boolean;
+  /** Folder of the reports, one per scenario and seed. Those that are there already are not made again. */
+  readonly report: string;
+  /** The code that the services run; null for a copy of what is built now. */
+  readonly code: string | null;
+}
+
+export const USAGE = `npm run chaos -- [options]
+
+  --scenario NAME      one of --list, several between commas, or "all"; default kill-storm
+  --list               names the scenarios
+  --seed N             repeats the plan of faults; default 1
+  --seeds 1,2,3        a run per seed. Interrupted, it goes on with the seeds that have no report yet
+  --jobs N             default 100000
+  --workers N          default 4
+  --slots N            handlers at once in each worker; default 64
+  --kill-rate X        least share of started executions that a SIGKILL ends; default 0.3
+  --ttl SECONDS        time a lease holds, at least 2; default 5
+  --time-scale X       scales injected durations, job counts, backoff and wait of the quarantine; default 1
+  --report DIR         default .deadman/chaos/reports`;
+
+const LEAST_TTL_MS = 2_000;
+
+/** @throws RangeError with a sentence for people. */
+export function parseOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    strict: true,
+    options: {
+      jobs: { type: 'string', default: '100000' },
+      workers: { type: 'string', default: '4' },
+      slots: { type: 'string', default: '64' },
+      'kill-rate': { type: 'string', default: '0.3' },
+      seed: { type: 'string', default: '1' },
+      seeds: { type: 'string' },
+      ttl: { type: 'string', default: '5' },
+      'time-scale': { type: 'string', default: '1' },
+      scenario: { type: 'string', default: 'kill-storm' },
+      list: { type: 'boolean', default: false },
+      report: { type: 'string', default: '.deadman/chaos/reports' },
+      code: { type: 'string' },
+    },
+  });
+  const options: Options = {
+    jobs: wholeNumber('jobs', values.jobs),
+    workers: wholeNumber('workers', values.workers),
+    slots: wholeNumber('slots', values.slots),
+    killRate: positive('kill-rate', values['kill-rate']),
+    seeds: (values.seeds ?? values.seed).split(',').map((seed) => wholeNumber('seed', seed)),
+    ttlMs: positive('ttl', values.ttl) * 1_000,
+    timeScale: positive('time-scale', values['time-scale']),
+    scenarios: values.scenario.split(','),
+    list: values.list,
+    report: values.report,
+    code: values.code ?? null,
+  };
+  if (options.killRate >= 0.9) throw new RangeError('--kill-rate must be below 0.9, or no job ends');
+  if (options.ttlMs < LEAST_TTL_MS) throw new RangeError('--ttl must be at least 2 (seconds)');
+  return options;
+}
+
+function wholeNumber(name: string, text: string): number {
+  const value = positive(name, text);
+  if (!Number.isInteger(value)) throw new RangeError(`--${name} must be a whole number, not "${text}"`);
+  return value;
+}
+
+function positive(name: string, text: string): number {
+  const value = Number(text);
+  if (!(value > 0) || !Number.isFinite(value))
+    throw new RangeError(`--${name} must be a number above 0, not "${text}"`);
+  return value;
+}

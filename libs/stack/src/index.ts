@@ -1,3 +1,4 @@
+export { installPackages } from './debian-packages.js';
 export { runStackCommand } from './stack-command.js';
 export { SERVICES, type ServiceName } from './service.js';
 export { StackError } from './stack-error.js';

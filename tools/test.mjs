@@ -42,7 +42,7 @@ const CI_ALONE = {
   demo: () => ifBuilt(() => check('node', ['tools/demo.mjs'], null)),
   model,
   // What new seeds find is shown, and decides nothing: a change is not to blame for what was there before it.
-  fresh: () => check('node', ['tools/simulate/main.mjs', '--fresh', '30', '--keep-nothing'], null),
+  fresh: () => check('node', ['tools/simulate.mjs', '--fresh', '30', '--keep-nothing'], null),
 };
 
 const STEPS = { ...TOGETHER, ...ALONE };

@@ -7,27 +7,27 @@ import type { Scenario } from './scenarios/scenario.js';
 import { toLines, toMarkdown } from './tell/report.js';
 import type { Report } from './tell/report.js';
 
+/** Where stack, code, and the files of each run are. */
+export interface CampaignPlaces extends Omit<Places, 'folder'> {
+  readonly runs: string;
+}
+
 /**
  * Plays every scenario with every seed and writes a report of each. A run that has a report already is not made again, so
  * that a campaign of many hours can be interrupted, and goes on where it was.
  */
 export class Campaign {
   readonly #options: Options;
-  readonly #places: Omit<Places, 'folder'> & { readonly runs: string };
+  readonly #places: CampaignPlaces;
   readonly #reports: string;
   readonly #say: (line: string) => void;
 
-  constructor(options: Options, places: Campaign['places'], say: (line: string) => void) {
+  constructor(options: Options, places: CampaignPlaces, say: (line: string) => void) {
     this.#options = options;
     this.#places = places;
     this.#reports = resolve(options.report);
     this.#say = say;
     mkdirSync(this.#reports, { recursive: true });
-  }
-
-  /** Where stack, code and the files of each run are. */
-  get places(): Omit<Places, 'folder'> & { readonly runs: string } {
-    return this.#places;
   }
 
   /** Returns whether all runs were green. */

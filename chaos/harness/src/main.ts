@@ -2,7 +2,7 @@
 import { Stack } from '@deadman/stack';
 import { join, resolve } from 'node:path';
 import { Campaign } from './campaign.js';
-import { parseOptions, USAGE } from './options.js';
+import { OptionError, parseOptions, USAGE } from './options.js';
 import type { Options } from './options.js';
 import { freezeCode, ROOT } from './run/frozen-code.js';
 import { SCENARIOS } from './scenarios/catalogue.js';
@@ -17,7 +17,7 @@ async function main(): Promise<number> {
     const options = parseOptions(process.argv.slice(2));
     return options.list ? list() : await play(options, chosen(options));
   } catch (error) {
-    if (!(error instanceof RangeError || error instanceof TypeError)) throw error;
+    if (!(error instanceof OptionError)) throw error;
     say(`${error.message}\n\n${USAGE}`);
     return 2;
   }
@@ -37,7 +37,7 @@ function chosen({ scenarios }: Options): readonly Scenario[] {
   if (scenarios.join() === 'all') return SCENARIOS;
   return scenarios.map((name) => {
     const found = SCENARIOS.find((scenario) => scenario.name === name);
-    if (found === undefined) throw new RangeError(`There is no scenario "${name}"; --list names those there are`);
+    if (found === undefined) throw new OptionError(`There is no scenario "${name}"; --list names those there are`);
     return found;
   });
 }

@@ -32,28 +32,32 @@ export const USAGE = `npm run chaos -- [options]
   --time-scale X       scales injected durations, job counts, backoff and wait of the quarantine; default 1
   --report DIR         default .deadman/chaos/reports`;
 
+const SHAPE = {
+  strict: true,
+  options: {
+    jobs: { type: 'string', default: '100000' },
+    workers: { type: 'string', default: '4' },
+    slots: { type: 'string', default: '64' },
+    'kill-rate': { type: 'string', default: '0.3' },
+    seed: { type: 'string', default: '1' },
+    seeds: { type: 'string' },
+    ttl: { type: 'string', default: '5' },
+    'time-scale': { type: 'string', default: '1' },
+    scenario: { type: 'string', default: 'kill-storm' },
+    list: { type: 'boolean', default: false },
+    report: { type: 'string', default: '.deadman/chaos/reports' },
+    code: { type: 'string' },
+  },
+} as const;
+
 const LEAST_TTL_MS = 2_000;
 
-/** @throws RangeError with a sentence for people. */
+/** What is wrong with the options, as a sentence for people. */
+export class OptionError extends Error {}
+
+/** @throws OptionError */
 export function parseOptions(args: readonly string[]): Options {
-  const { values } = parseArgs({
-    args: [...args],
-    strict: true,
-    options: {
-      jobs: { type: 'string', default: '100000' },
-      workers: { type: 'string', default: '4' },
-      slots: { type: 'string', default: '64' },
-      'kill-rate': { type: 'string', default: '0.3' },
-      seed: { type: 'string', default: '1' },
-      seeds: { type: 'string' },
-      ttl: { type: 'string', default: '5' },
-      'time-scale': { type: 'string', default: '1' },
-      scenario: { type: 'string', default: 'kill-storm' },
-      list: { type: 'boolean', default: false },
-      report: { type: 'string', default: '.deadman/chaos/reports' },
-      code: { type: 'string' },
-    },
-  });
+  const values = readValues(args);
   const options: Options = {
     jobs: wholeNumber('jobs', values.jobs),
     workers: wholeNumber('workers', values.workers),
@@ -67,20 +71,28 @@ export function parseOptions(args: readonly string[]): Options {
     report: values.report,
     code: values.code ?? null,
   };
-  if (options.killRate >= 0.9) throw new RangeError('--kill-rate must be below 0.9, or no job ends');
-  if (options.ttlMs < LEAST_TTL_MS) throw new RangeError('--ttl must be at least 2 (seconds)');
+  if (options.killRate >= 0.9) throw new OptionError('--kill-rate must be below 0.9, or no job ends');
+  if (options.ttlMs < LEAST_TTL_MS) throw new OptionError('--ttl must be at least 2 (seconds)');
   return options;
+}
+
+function readValues(args: readonly string[]): ReturnType<typeof parseArgs<typeof SHAPE>>['values'] {
+  try {
+    return parseArgs({ ...SHAPE, args: [...args] }).values;
+  } catch (error) {
+    throw new OptionError((error as Error).message);
+  }
 }
 
 function wholeNumber(name: string, text: string): number {
   const value = positive(name, text);
-  if (!Number.isInteger(value)) throw new RangeError(`--${name} must be a whole number, not "${text}"`);
+  if (!Number.isInteger(value)) throw new OptionError(`--${name} must be a whole number, not "${text}"`);
   return value;
 }
 
 function positive(name: string, text: string): number {
   const value = Number(text);
   if (!(value > 0) || !Number.isFinite(value))
-    throw new RangeError(`--${name} must be a number above 0, not "${text}"`);
+    throw new OptionError(`--${name} must be a number above 0, not "${text}"`);
   return value;
 }

@@ -1,7 +1,7 @@
 import { isTerminal } from '@deadman/domain';
 import type { AttemptRow, Evidence, JobRow } from './evidence.js';
 import { attemptKey } from './history.js';
-import { distinct, measure, strataHit } from './measures.js';
+import { distinct, strataHit } from './measures.js';
 import type { Measures } from './measures.js';
 
 /** One rule, by name. What it finds are sentences, one per breach; none means that it holds. */
@@ -9,7 +9,7 @@ export interface Check {
   readonly name: string;
   /** What it holds the run against, and the invariant of `faults.md` that it stands for. */
   readonly promise: string;
-  find(evidence: Evidence, measures: Measures): readonly string[];
+  readonly find: (evidence: Evidence, measures: Measures) => readonly string[];
 }
 
 const check = (name: string, promise: string, find: Check['find']): Check => ({ name, promise, find });

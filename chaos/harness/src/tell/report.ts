@@ -122,11 +122,11 @@ function table(head: readonly string[], rows: readonly (readonly unknown[])[]): 
 }
 
 function cellOf(value: unknown): string {
-  const text = typeof value === 'object' ? JSON.stringify(value, rounded) : String(value);
+  const text = typeof value === 'string' ? value : JSON.stringify(value, rounded);
   return text.replaceAll('|', String.raw`\|`);
 }
 
 /** A mean has more digits than it knows. */
 function rounded(_key: string, value: unknown): unknown {
-  return typeof value === 'number' ? Math.round(value * 10) / 10 : value;
+  return typeof value === 'number' ? Math.round(value * 1_000) / 1_000 : value;
 }

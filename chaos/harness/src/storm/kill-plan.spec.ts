@@ -1,0 +1,37 @@
+import { SeededRandom } from '@deadman/testing';
+import { describe, expect, it } from '@jest/globals';
+import { STRATA } from '../run/lives.js';
+import { KillPlan } from './kill-plan.js';
+
+const OPTIONS = { killRate: 0.3, runMs: 3_000 };
+
+const planOf = (seed: number): KillPlan => new KillPlan(new SeededRandom(seed), OPTIONS);
+
+const deathsOf = (plan: KillPlan, count: number, achieved: number | null = null): ReturnType<KillPlan['next']>[] =>
+  Array.from({ length: count }, () => plan.next(achieved));
+
+const meanAgeMs = (achieved: number | null): number =>
+  deathsOf(planOf(7), 600, achieved).reduce((sum, { ageMs }) => sum + ageMs, 0) / 600;
+
+describe('a plan of deaths', () => {
+  it('is the same for the same seed, and another for another', () => {
+    expect(deathsOf(planOf(1), 50)).toEqual(deathsOf(planOf(1), 50));
+    expect(deathsOf(planOf(1), 50)).not.toEqual(deathsOf(planOf(2), 50));
+  });
+
+  it('meets every place before it comes to one again', () => {
+    const places = deathsOf(planOf(1), 2 * STRATA.length).map(({ stratum }) => stratum);
+    expect(new Set(places.slice(0, STRATA.length)).size).toBe(STRATA.length);
+    expect(new Set(places.slice(STRATA.length)).size).toBe(STRATA.length);
+  });
+
+  it('shortens lives when too few runs are interrupted, and lengthens them when too many are', () => {
+    expect(meanAgeMs(0.2)).toBeLessThan(meanAgeMs(null));
+    expect(meanAgeMs(0.4)).toBeGreaterThan(meanAgeMs(null));
+  });
+
+  it('never lets workers die before they run anything, nor live for ever', () => {
+    expect(meanAgeMs(0)).toBeGreaterThan(1_000);
+    expect(meanAgeMs(1)).toBeLessThan(60_000);
+  });
+});

@@ -7,6 +7,7 @@ import type { Options } from './options.js';
 import { freezeCode, ROOT } from './run/frozen-code.js';
 import { SCENARIOS } from './scenarios/catalogue.js';
 import type { Scenario } from './scenarios/scenario.js';
+import { testedElsewhere } from './scenarios/tested-elsewhere.js';
 
 const HOME = join(ROOT, '.deadman', 'chaos');
 
@@ -53,6 +54,9 @@ function list(): number {
   for (const { name, number, title } of SCENARIOS) {
     say(`${name.padEnd(28)} ${String(number ?? '').padStart(2)}  ${title}`);
   }
+  say('\nInjected by tests of this repository:');
+  for (const { number, fault, command } of testedElsewhere())
+    say(`${number.padStart(31)}  ${fault}\n${' '.repeat(33)}${command}`);
   return 0;
 }
 

@@ -1,7 +1,7 @@
 import type { Life } from '../run/lives.js';
 import { STRATA } from '../run/lives.js';
 import type { AttemptRow, Evidence, JobRow } from './evidence.js';
-import type { Claim, Ending } from './history.js';
+import type { Claim, Ending, Start } from './history.js';
 
 /**
  * What a small and blameless storm leaves behind, for tests to doctor: `plain` succeeds at once, `killed` is interrupted by
@@ -58,15 +58,19 @@ export const aClaim = (jobId: string, attempt: number, of: Life): Claim => ({
   life: of,
 });
 
-export const aStart = (jobId: string, attempt: number, of: Life, at = 1_000): Omit<Ending, 'outcome'> => ({
+export const aStart = (jobId: string, attempt: number, of: Life, at = 1_000): Start => ({
   jobId,
   attempt,
   at,
   life: of,
+  waitedMs: 0,
 });
 
 export const anEnding = (jobId: string, attempt: number, of: Life, outcome: Ending['outcome']): Ending => ({
-  ...aStart(jobId, attempt, of, 2_000),
+  jobId,
+  attempt,
+  at: 2_000,
+  life: of,
   outcome,
 });
 

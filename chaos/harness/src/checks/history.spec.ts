@@ -17,11 +17,11 @@ describe('a history', () => {
     const { claims, starts, endings } = historyOf(
       { at: 1, kind: 'opened', pid: 1, instance: 'worker-1' },
       { at: 2, kind: 'jobs-claimed', by: 'idle', count: 1, leases: [LEASE] },
-      { at: 3, kind: 'attempt-started', ...ref },
+      { at: 3, kind: 'attempt-started', waitedMs: 7, ...ref },
       { at: 4, kind: 'attempt-settled', outcome: 'succeeded', ...ref },
     );
     expect(claims).toEqual([{ ...LEASE, at: 2, life: LIVING }]);
-    expect(starts).toEqual([{ ...ref, at: 3, life: LIVING }]);
+    expect(starts).toEqual([{ ...ref, at: 3, life: LIVING, waitedMs: 7 }]);
     expect(endings).toEqual([{ ...ref, at: 4, life: LIVING, outcome: 'succeeded' }]);
   });
 

@@ -11,6 +11,11 @@ interface Entry {
   readonly life: Life;
 }
 
+export interface Start extends Entry {
+  /** Due → started. Milliseconds. */
+  readonly waitedMs: number;
+}
+
 export interface Claim extends Entry {
   readonly token: string;
   readonly workerId: string;
@@ -24,7 +29,7 @@ export interface Ending extends Entry {
 /** What all processes together wrote down, in no order between processes. */
 export interface History {
   readonly claims: readonly Claim[];
-  readonly starts: readonly Entry[];
+  readonly starts: readonly Start[];
   readonly endings: readonly Ending[];
   /** Writes that the fence refused. */
   readonly fenced: number;
@@ -35,7 +40,7 @@ export interface History {
 /** A history that is being read. */
 export interface OpenHistory {
   readonly claims: Claim[];
-  readonly starts: Entry[];
+  readonly starts: Start[];
   readonly endings: Ending[];
   fenced: number;
   lost: number;
@@ -48,6 +53,7 @@ interface Line {
   readonly jobId: string;
   readonly attempt: number;
   readonly outcome: AttemptOutcome;
+  readonly waitedMs: number;
   readonly leases: readonly {
     readonly jobId: string;
     readonly attempt: number;
@@ -75,14 +81,14 @@ export async function readHistory(lives: readonly Life[]): Promise<History> {
 /** A half line is the last one of a process that was killed in the middle of it. */
 export function addLine(history: OpenHistory, text: string, life: Life): void {
   if (!text.endsWith('}')) return;
-  const { kind, at, jobId, attempt, outcome, leases } = JSON.parse(text) as Line;
+  const { kind, at, jobId, attempt, outcome, waitedMs, leases } = JSON.parse(text) as Line;
   const entry = { jobId, attempt, at, life };
   switch (kind) {
     case 'jobs-claimed':
       for (const lease of leases) history.claims.push({ ...lease, at, life });
       return;
     case 'attempt-started':
-      history.starts.push(entry);
+      history.starts.push({ ...entry, waitedMs });
       return;
     case 'attempt-settled':
       history.endings.push({ ...entry, outcome });

@@ -15,6 +15,8 @@ export interface JobRequest {
   readonly [option: string]: unknown;
 }
 
+type Headers = Readonly<Record<string, string>>;
+
 interface BatchAnswer {
   readonly items: readonly { readonly job: { readonly id: string } }[];
 }
@@ -50,21 +52,30 @@ export class Client {
   /** Resolves with the ids once all are accepted; with null when `signal` aborts before. */
   async submit(jobs: readonly JobRequest[], signal: AbortSignal): Promise<readonly string[] | null> {
     while (!signal.aborted) {
-      const answer = await this.#post('/jobs/batch', { jobs });
+      const answer = await this.send('POST', '/jobs/batch', { jobs });
       if (answer?.ok === true) return ((await answer.json()) as BatchAnswer).items.map(({ job }) => job.id);
       await sleep(await this.#pauseAfter(answer), undefined, { signal }).catch(() => undefined);
     }
     return null;
   }
 
-  /** Null when nobody answered. */
-  async #post(path: string, body: unknown): Promise<Response | null> {
+  /** Hands a batch in once, whatever the answer. Null when it was not accepted. */
+  async submitOnce(jobs: readonly JobRequest[]): Promise<readonly string[] | null> {
+    const answer = await this.send('POST', '/jobs/batch', { jobs });
+    if (answer?.ok === true) return ((await answer.json()) as BatchAnswer).items.map(({ job }) => job.id);
+    if (answer !== null) await this.#pauseAfter(answer);
+    return null;
+  }
+
+  /** One request to any of the apis. Null when nobody answered. */
+  async send(method: 'POST' | 'DELETE', path: string, body?: unknown, more: Headers = {}): Promise<Response | null> {
     const urls = this.#urls();
     const url = urls[this.#turn++ % urls.length];
-    const headers = { 'content-type': 'application/json' };
+    const headers = body === undefined ? more : { 'content-type': 'application/json', ...more };
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    const text = body === undefined ? null : JSON.stringify(body);
     try {
-      return await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body), signal });
+      return await fetch(`${url}${path}`, { method, headers, body: text, signal });
     } catch {
       this.unanswered += 1;
       return null;

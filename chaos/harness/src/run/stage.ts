@@ -120,6 +120,25 @@ export class Stage {
     await new Load(this.client, this.ledger, () => this.watch.ended, this.stop, shape).run();
   }
 
+  /** Hands jobs in without an end, as fast as the window allows, until it is told to stop. */
+  flow(batch: Omit<BatchOfJobs, 'jobs'>): { stop(): Promise<void> } {
+    let isOver = false;
+    const flowing = (async (): Promise<void> => {
+      while (!isOver && !this.stop.aborted) await this.submit({ ...batch, jobs: PER_BATCH * CLIENTS });
+    })();
+    return {
+      stop: () => {
+        isOver = true;
+        return flowing;
+      },
+    };
+  }
+
+  /** Waits, unless somebody has had enough. */
+  async pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.stop }).catch(() => undefined);
+  }
+
   find(check: string, promise: string, breaches: readonly string[]): void {
     this.findings.push({ check, promise, breaches });
   }

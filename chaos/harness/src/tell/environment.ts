@@ -1,14 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { cpus, release, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { askRedis } from '../run/ask-redis.js';
 import { ROOT } from '../run/frozen-code.js';
 import type { Site } from '../run/site.js';
-
-/** Longest wait for the version of a server. Milliseconds. */
-const ANSWER_WITHIN_MS = 1_000;
 
 /** On what a run was made. */
 export interface Environment {
@@ -54,16 +50,6 @@ function kafkaVersion(): string {
   return /<kafka\.version>(.*?)</.exec(pom)?.[1] ?? 'unknown';
 }
 
-/** Redis answers a plain line of text; a driver would be one dependency more for one word. */
 async function redisVersion(url: string): Promise<string> {
-  const { hostname, port } = new URL(url);
-  const socket = connect({ host: hostname, port: Number(port), timeout: ANSWER_WITHIN_MS });
-  socket.write('INFO server\r\n');
-  socket.once('timeout', () => socket.destroy());
-  try {
-    const [answer] = (await once(socket, 'data')) as [Buffer];
-    return /redis_version:(\S+)/.exec(answer.toString())?.[1] ?? 'unknown';
-  } finally {
-    socket.destroy();
-  }
+  return /redis_version:(\S+)/.exec(await askRedis(url, 'INFO server'))?.[1] ?? 'unknown';
 }

@@ -1,0 +1,69 @@
+import type { JobState } from '@deadman/domain';
+import type { Stage } from '../run/stage.js';
+import type { Scenario } from './scenario.js';
+
+const PAIRS = 10_000;
+
+/** Pairs that are under way at once. */
+const CROWD = 100;
+
+/** Runs, and the time from a job's acceptance to its cancel: of the same size, so that they meet. Milliseconds. */
+const RUN_MS = [20, 400] as const;
+const CANCEL_AFTER_MS = 500;
+
+const ENDED_WITHIN_MS = 300_000;
+
+/** What the answer to a cancel says of how the job ends (faults.md, scenario 29). That it never runs again is a check of its own. */
+const MEANS: Readonly<Record<number, readonly JobState[]>> = {
+  200: ['CANCELLED'],
+  202: ['CANCELLED', 'SUCCEEDED'],
+  409: ['SUCCEEDED'],
+};
+
+const STATES = `SELECT id, state FROM deadman.jobs`;
+
+export const cancelAgainstComplete: Scenario = {
+  name: 'cancel-against-complete',
+  number: 29,
+  title: 'ten thousand jobs are cancelled at about the moment at which they complete',
+  async act(stage) {
+    const dice = stage.dice('cancels');
+    const answers = new Map<string, number>();
+    const pairs = stage.scaled(PAIRS, 500);
+    while (answers.size < pairs && !stage.stop.aborted) {
+      stage.say(`${answers.size} of ${pairs} pairs`);
+      const known = stage.ledger.accepted.length;
+      await stage.submit({ jobs: CROWD, runMs: RUN_MS });
+      const crowd = stage.ledger.accepted.slice(known);
+      await Promise.all(crowd.map((id) => cancel(stage, id, dice.integer(0, CANCEL_AFTER_MS), answers)));
+    }
+    await stage.until(() => stage.open <= 0, ENDED_WITHIN_MS);
+    await judgeAnswers(stage, answers);
+  },
+};
+
+async function cancel(stage: Stage, id: string, afterMs: number, answers: Map<string, number>): Promise<void> {
+  await stage.pause(afterMs);
+  const answer = await stage.client.send('DELETE', `/jobs/${id}`);
+  await answer?.arrayBuffer();
+  answers.set(id, answer?.status ?? 0);
+}
+
+async function judgeAnswers(stage: Stage, answers: ReadonlyMap<string, number>): Promise<void> {
+  const rows = await stage.site.sql.rows<{ id: string; state: JobState }>(STATES);
+  const states = new Map(rows.map(({ id, state }) => [id, state]));
+  const counts: Record<string, number> = {};
+  const breaches = [...answers].flatMap(([id, status]) => {
+    const state = states.get(id)!;
+    counts[`${status} ${state}`] = (counts[`${status} ${state}`] ?? 0) + 1;
+    return MEANS[status]?.includes(state) === true ? [] : [`${id}: the answer was ${status}, and it is ${state}`];
+  });
+  stage.figures['answers, and what became of the jobs'] = counts;
+  stage.find(
+    'cancel-means-what-it-says',
+    '200 ⇒ CANCELLED, 202 ⇒ CANCELLED or SUCCEEDED, 409 ⇒ it had ended',
+    breaches,
+  );
+  const met = [200, 202, 409].filter((status) => [...answers.values()].includes(status));
+  stage.find('all-answers-were-met', 'the race went every way', met.length === 3 ? [] : [`only ${met.join()}`]);
+}

@@ -7,8 +7,8 @@ import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defineJob } from '@deadman/sdk';
 
-/** Share of its time that a job spends before its effect; the rest comes after, so that kills meet runs on both sides. */
-const BEFORE = 0.6;
+/** Shares of its time that a job spends before its effect, in its transaction and after it: kills meet runs in each. */
+const [BEFORE, INSIDE, AFTER] = [0.55, 0.05, 0.4];
 
 /**
  * Fires one effect. The file gets a line for what has been committed, and names the firing and not the run: a run that
@@ -21,10 +21,11 @@ export const fire = defineJob({
     const firing = await transaction('fire', async ({ query }) => {
       const id = randomUUID();
       await query('INSERT INTO chaos.ledger (job_id, attempt, firing) VALUES ($1, $2, $3)', [job.id, job.attempt, id]);
+      await sleep(ms * INSIDE);
       return id;
     });
     appendFileSync(process.env.CHAOS_SINK, `${job.id} ${firing} ${job.attempt}\n`);
-    await sleep(ms * (1 - BEFORE), undefined, { signal });
+    await sleep(ms * AFTER, undefined, { signal });
     return { firing };
   },
 });
@@ -43,6 +44,15 @@ export const poison = defineJob({
 export const fail = defineJob({
   type: 'chaos.fail',
   run() {
+    throw new Error('This job always fails');
+  },
+});
+
+/** Heeds no signal, and fails when it has run. */
+export const stubborn = defineJob({
+  type: 'chaos.stubborn',
+  async run({ payload: { ms } }) {
+    await sleep(ms);
     throw new Error('This job always fails');
   },
 });

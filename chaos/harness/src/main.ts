@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { Campaign } from './campaign.js';
 import { OptionError, parseOptions, USAGE } from './options.js';
 import type { Options } from './options.js';
+import { findMutants } from './mutants/find-mutants.js';
 import { freezeCode, ROOT } from './run/frozen-code.js';
 import { SCENARIOS } from './scenarios/catalogue.js';
 import type { Scenario } from './scenarios/scenario.js';
@@ -28,7 +29,11 @@ async function play(options: Options, scenarios: readonly Scenario[]): Promise<n
   const stop = stopOnSignal();
   const places = { runs: join(HOME, 'runs'), stackDir: HOME, code: codeOf(options) };
   try {
-    return (await new Campaign(options, places, say).run(scenarios, stop)) ? 0 : 1;
+    const folder = join(places.runs, 'mutants');
+    const isGreen = options.mutants
+      ? await findMutants({ ...places, folder }, stop, say)
+      : await new Campaign(options, places, say).run(scenarios, stop);
+    return isGreen ? 0 : 1;
   } finally {
     await new Stack({ dataDir: HOME }).down();
   }

@@ -12,6 +12,8 @@ export interface Options {
   readonly timeScale: number;
   readonly scenarios: readonly string[];
   readonly list: boolean;
+  /** Whether to look for the mutants instead. */
+  readonly mutants: boolean;
   /** Folder of the reports, one per scenario and seed. Those that are there already are not made again. */
   readonly report: string;
   /** The code that the services run; null for a copy of what is built now. */
@@ -22,6 +24,7 @@ export const USAGE = `npm run chaos -- [options]
 
   --scenario NAME      one of --list, several between commas, or "all"; default kill-storm
   --list               names the scenarios
+  --mutants            puts each mutant into a copy of the code, and has its scenario find it
   --seed N             repeats the plan of faults; default 1
   --seeds 1,2,3        a run per seed. Interrupted, it goes on with the seeds that have no report yet
   --jobs N             default 100000
@@ -45,6 +48,7 @@ const SHAPE = {
     'time-scale': { type: 'string', default: '1' },
     scenario: { type: 'string', default: 'kill-storm' },
     list: { type: 'boolean', default: false },
+    mutants: { type: 'boolean', default: false },
     report: { type: 'string', default: '.deadman/chaos/reports' },
     code: { type: 'string' },
   },
@@ -68,6 +72,7 @@ export function parseOptions(args: readonly string[]): Options {
     timeScale: positive('time-scale', values['time-scale']),
     scenarios: values.scenario.split(','),
     list: values.list,
+    mutants: values.mutants,
     report: values.report,
     code: values.code ?? null,
   };

@@ -1,4 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../run/frozen-code.js';
 import { CHECKS, STORM_CHECKS } from './checks.js';
 import {
   aClaim,
@@ -84,6 +87,12 @@ const DOCTORED: readonly (readonly [check: string, what: string, doctor: Doctor]
     ]),
   ],
   ['attempts-rise', 'an attempt that was set back', withJob('killed', { attempt: 1 })],
+  [
+    'dead-for-a-reason',
+    'a crash loop of a job that was hardly ever alone',
+    withJob('plain', { state: 'DEAD', crashes: 8, lapses: 8 }),
+  ],
+  ['failures-are-the-handlers-own', 'a lapse that was counted as a failure', withJob('killed', { failures: 1 })],
   ['dead-for-a-reason', 'a death without a reason', withJob('plain', { state: 'DEAD', failures: 1 })],
   [
     'one-outcome-each',
@@ -157,6 +166,11 @@ describe('the checks', () => {
   it('can all fail', () => {
     const shown = new Set(DOCTORED.map(([check]) => check));
     expect(ALL.filter(({ name }) => !shown.has(name))).toEqual([]);
+  });
+
+  it('stand in the guide, each by its name', () => {
+    const guide = readFileSync(join(ROOT, 'docs', 'guides', 'chaos.md'), 'utf8');
+    expect(ALL.filter(({ name }) => !guide.includes(`\`${name}\``))).toEqual([]);
   });
 
   it('have names of their own', () => {

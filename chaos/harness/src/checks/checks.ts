@@ -1,5 +1,5 @@
 import { isTerminal } from '@deadman/domain';
-import type { AttemptRow, Evidence, JobRow } from './evidence.js';
+import type { AttemptRow, Evidence, JobRow, Terms } from './evidence.js';
 import { attemptKey } from './history.js';
 import { distinct, strataHit } from './measures.js';
 import type { Measures } from './measures.js';
@@ -72,6 +72,13 @@ export const CHECKS: readonly Check[] = [
       [...evidence.jobs.values()].flatMap((job) =>
         job.state !== 'DEAD' || mayBeDead(job, evidence) ? [] : [`${job.id} is DEAD after ${JSON.stringify(job)}`],
       ),
+  ),
+
+  check('failures-are-the-handlers-own', 'a job has as many failures as attempts that its handler failed', (evidence) =>
+    [...evidence.jobs.values()].flatMap(({ id, failures }) => {
+      const failed = (evidence.attempts.get(id) ?? []).filter(({ outcome }) => outcome === 'failed').length;
+      return failures === failed ? [] : [`${id} has ${failures} failures, and ${failed} attempts failed`];
+    }),
   ),
 
   check(
@@ -225,8 +232,13 @@ function mayBeDead(job: JobRow, { terms, attempts }: Evidence): boolean {
   const last = attempts.get(job.id)?.at(-1);
   return (
     job.failures >= job.maxAttempts ||
-    job.crashes >= terms.crashBudget ||
+    isCrashLoop(job, terms) ||
     job.snoozes > terms.maxSnoozes ||
     last?.reason === 'non-retryable'
   );
+}
+
+/** Only lapses while alone count, and no job is alone before the lapse that sends it to quarantine. */
+function isCrashLoop({ crashes, lapses }: JobRow, { quarantineFrom, crashBudget }: Terms): boolean {
+  return crashes >= crashBudget && lapses >= quarantineFrom + crashBudget;
 }

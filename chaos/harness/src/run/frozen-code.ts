@@ -37,5 +37,6 @@ function copyProject(project: string, folder: string, name: string): void {
   if (existsSync(own)) symlinkSync(own, join(place, 'node_modules'));
   const packages = join(folder, 'node_modules', '@deadman');
   mkdirSync(packages, { recursive: true });
-  symlinkSync(place, join(packages, name));
+  // Relative, so that a copy of the copy finds its own.
+  symlinkSync(join('..', '..', project), join(packages, name));
 }

@@ -17,8 +17,12 @@ const ENDED_WITHIN_MS = 300_000;
 const MEANS: Readonly<Record<number, readonly JobState[]>> = {
   200: ['CANCELLED'],
   202: ['CANCELLED', 'SUCCEEDED'],
-  409: ['SUCCEEDED'],
+  409: ['SUCCEEDED', 'DEAD'],
 };
+
+/** One crowd in so many consists of jobs that heed no cancel, and fail: a failure must not forget the cancel. */
+const STUBBORN_EVERY = 4;
+const STUBBORN = { type: 'chaos.stubborn', more: { maxAttempts: 2, retry: { kind: 'fixed', baseSeconds: 1 } } };
 
 const STATES = `SELECT id, state FROM deadman.jobs`;
 
@@ -30,10 +34,11 @@ export const cancelAgainstComplete: Scenario = {
     const dice = stage.dice('cancels');
     const answers = new Map<string, number>();
     const pairs = stage.scaled(PAIRS, 500);
-    while (answers.size < pairs && !stage.stop.aborted) {
+    for (let crowds = 1; answers.size < pairs && !stage.stop.aborted; crowds += 1) {
       stage.say(`${answers.size} of ${pairs} pairs`);
       const known = stage.ledger.accepted.length;
-      await stage.submit({ jobs: CROWD, runMs: RUN_MS });
+      const kind = crowds % STUBBORN_EVERY === 0 ? STUBBORN : {};
+      await stage.submit({ jobs: CROWD, runMs: RUN_MS, ...kind });
       const crowd = stage.ledger.accepted.slice(known);
       await Promise.all(crowd.map((id) => cancel(stage, id, dice.integer(0, CANCEL_AFTER_MS), answers)));
     }

@@ -6,15 +6,16 @@ import { everythingAtOnce } from './everything-at-once.js';
 import { everything } from './everything.js';
 import { idempotencyStorm } from './idempotency-storm.js';
 import { killStorm } from './kill-storm.js';
+import { lettersAndAWipedBroker } from './letters-and-a-wiped-broker.js';
 import { longTransaction } from './long-transaction.js';
 import { overload } from './overload.js';
 import { poison } from './poison.js';
 import { reaperKillStorm } from './reaper-kill-storm.js';
 import { rebalanceChurn } from './rebalance-churn.js';
 import { rebalanceMidBatch } from './rebalance-mid-batch.js';
-import { redisKilled } from './redis-killed.js';
 import { sameMessageTwice } from './same-message-twice.js';
 import type { Scenario } from './scenario.js';
+import { brokerKilled, redisKilled } from './server-killed.js';
 import { workerKilled } from './worker-killed.js';
 
 /** In the order in which `--scenario all` plays them: those of `faults.md`, and those that `mission.md` names for stage 5. */
@@ -32,6 +33,8 @@ export const SCENARIOS: readonly Scenario[] = [
   everythingAtOnce,
   workerKilled,
   redisKilled,
+  brokerKilled,
+  lettersAndAWipedBroker,
   rebalanceMidBatch,
   sameMessageTwice,
   alwaysThrows,

@@ -1,0 +1,46 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseOptions } from '../options.js';
+import { perform } from '../run/perform.js';
+import type { Places } from '../run/perform.js';
+import { SCENARIOS } from '../scenarios/catalogue.js';
+import { mutateCode } from './mutant-code.js';
+import { MUTANTS } from './mutants.js';
+import type { Mutant } from './mutants.js';
+
+/** Small, since each has to show in CI; the TTL is the shortest there is. */
+const SMALL = ['--ttl', '2', '--time-scale', '0.05', '--slots', '16', '--jobs', '2000'];
+
+/**
+ * Plays for each mutant the scenario that is to show it, on a copy of the code that carries it, and answers whether all
+ * went red at the check that is named. A run that is red elsewhere, or breaks off, shows nothing.
+ */
+export async function findMutants(places: Places, stop: AbortSignal, say: (line: string) => void): Promise<boolean> {
+  let found = 0;
+  for (const mutant of MUTANTS) {
+    const broken = await brokenBy(mutant, places, stop);
+    const isFound = broken.includes(mutant.check);
+    if (isFound) found += 1;
+    say(
+      `${isFound ? 'found ' : 'MISSED'}  ${mutant.name.padEnd(48)} ${mutant.scenario}: ${broken.join(', ') || 'green'}`,
+    );
+  }
+  say(`${found} of ${MUTANTS.length} mutants found`);
+  return found === MUTANTS.length;
+}
+
+/** Names of the checks that go red. */
+async function brokenBy(mutant: Mutant, places: Places, stop: AbortSignal): Promise<readonly string[]> {
+  const scenario = SCENARIOS.find(({ name }) => name === mutant.scenario)!;
+  const options = parseOptions([...SMALL, ...(mutant.options ?? [])]);
+  const [code, folder] = [join(places.folder, 'code'), join(places.folder, 'run')];
+  mutateCode(places.code, code, mutant.edits);
+  try {
+    const { judgements } = await perform(scenario, 1, options, { ...places, code, folder }, stop);
+    return judgements.flatMap(({ check, count }) => (count > 0 ? [check] : []));
+  } catch (error) {
+    return [`broken off: ${(error as Error).message}`];
+  } finally {
+    rmSync(code, { recursive: true, force: true });
+  }
+}

@@ -79,7 +79,7 @@ function surroundingsOf({ process, ports, life, hear }: ProgramHost): Surroundin
   const { clock } = process;
   const random = process.dice.split('engine');
   const events = { emit: hear };
-  const publisher = new Publisher({ ...ports, events });
+  const publisher = new Publisher({ ...ports, clock, events });
   return { ...ports, clock, random, ids: new CountedIds(life), events, rules: { limits: LIMITS, random }, publisher };
 }
 

@@ -16,7 +16,12 @@ export class EffectsUnderTest {
   readonly db = new MemoryDatabase(this.clock);
   readonly store: JobStore = new MemoryJobStore(this.db);
   readonly #transport = new MemoryTransport(this.clock);
-  readonly #publisher = new Publisher({ transport: this.#transport, store: this.store, events: this.events });
+  readonly #publisher = new Publisher({
+    transport: this.#transport,
+    store: this.store,
+    clock: this.clock,
+    events: this.events,
+  });
   readonly #ids = new SequenceIds(this.clock);
   /** What goes wrong with calls of a method of the effect store, first fault first. */
   readonly faults: Partial<Record<string, CallFault[]>> = {};

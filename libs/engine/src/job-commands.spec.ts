@@ -68,7 +68,7 @@ describe('JobCommands', () => {
     events = new RecordingEvents();
     store = new RacingStore(new MemoryDatabase(clock));
     transport = new MemoryTransport(clock);
-    const publisher = new Publisher({ transport, store, events });
+    const publisher = new Publisher({ transport, store, clock, events });
     commands = new JobCommands({ store, publisher, rules: TEST_RULES });
   });
 

@@ -75,7 +75,7 @@ describe('Promoter', () => {
   });
 
   function promoter(options: Partial<PromoterOptions> = {}): Promoter {
-    const publisher = new Publisher({ transport: new MemoryTransport(clock), store, events });
+    const publisher = new Publisher({ transport: new MemoryTransport(clock), store, clock, events });
     return new Promoter({ store, wakeUps, publisher, clock, events }, options);
   }
 
@@ -134,7 +134,7 @@ describe('Promoter', () => {
     it('does not wait for a transport that never answers', async () => {
       const transport = new MemoryTransport(clock);
       transport.publish = () => new Promise(() => {});
-      const publisher = new Publisher({ transport, store, events });
+      const publisher = new Publisher({ transport, store, clock, events });
       const one = new Promoter({ store, wakeUps, publisher, clock, events });
       for (let job = 0; job < 10; job += 1) await submitDueIn(1 + job * 500);
       void scanLoop(one);

@@ -1,9 +1,11 @@
 import { NO_FAILPOINTS } from '@deadman/domain';
-import type { EngineEvents, Failpoints, JobStore, OutboxEntry, Transport } from '@deadman/domain';
+import type { Clock, EngineEvents, Failpoints, JobStore, OutboxEntry, Transport } from '@deadman/domain';
+import { SentTickets } from './sent-tickets.js';
 
 export interface PublisherDeps {
   readonly transport: Transport;
   readonly store: JobStore;
+  readonly clock: Clock;
   readonly events: EngineEvents;
   /** Default: none. */
   readonly failpoints?: Failpoints;
@@ -15,14 +17,16 @@ export interface PublisherDeps {
  */
 export class Publisher {
   readonly #deps: PublisherDeps;
+  readonly #sent: SentTickets;
 
   constructor(deps: PublisherDeps) {
     this.#deps = deps;
+    this.#sent = new SentTickets(deps);
   }
 
   /**
-   * Sends the messages and deletes the rows of tickets that were acknowledged. The row of a death stays: only its recorder
-   * deletes it. Returns how many rows were acknowledged.
+   * Sends the messages. The rows of tickets that were acknowledged are deleted soon after, together with those of other
+   * sends; the row of a death stays, since only its recorder deletes it. Returns how many rows were acknowledged.
    */
   async send(entries: readonly OutboxEntry[], by: 'writer' | 'relay' = 'writer'): Promise<number> {
     if (entries.length === 0) return 0;
@@ -34,22 +38,19 @@ export class Publisher {
       count: acknowledged.size,
       failed: entries.length - acknowledged.size,
     });
-    await this.#deleteTickets(entries.filter(({ id, kind }) => kind === 'ready' && acknowledged.has(id)));
+    const tickets = entries.filter(({ id, kind }) => kind === 'ready' && acknowledged.has(id));
+    this.#sent.add(tickets.map(({ id }) => id));
     return acknowledged.size;
+  }
+
+  /** Deletes at once what waits to be deleted, for whoever stops. Never throws. */
+  flush(): Promise<void> {
+    return this.#sent.flush();
   }
 
   async #publish(entries: readonly OutboxEntry[]): Promise<readonly string[]> {
     const { transport, failpoints = NO_FAILPOINTS } = this.#deps;
     await failpoints.at('before_outbox_send');
     return transport.publish(entries);
-  }
-
-  /** A row that cannot be deleted now is sent once more by the relay, which costs a stale ticket. */
-  async #deleteTickets(entries: readonly OutboxEntry[]): Promise<void> {
-    if (entries.length === 0) return;
-    const { store, events } = this.#deps;
-    await store
-      .deleteOutbox(entries.map(({ id }) => id))
-      .catch((error: unknown) => events.emit({ kind: 'loop-failed', loop: 'outbox-delete', error }));
   }
 }

@@ -98,7 +98,7 @@ describe('Reaper', () => {
   });
 
   function aReaper(options: { name?: string; limit?: number; leaseStore?: LeaseStore } = {}): Reaper {
-    const publisher = new Publisher({ transport, store, events });
+    const publisher = new Publisher({ transport, store, clock, events });
     const deps = { store, leases: options.leaseStore ?? leases, publisher, clock, events, rules: TEST_RULES };
     return new Reaper(deps, { name: options.name ?? 'reaper-1', policy: POLICY, limit: options.limit ?? 500 });
   }

@@ -48,7 +48,7 @@ describe('Relay', () => {
   });
 
   const relay = (limit = 500): Relay =>
-    new Relay({ store, publisher: new Publisher({ transport, store, events }) }, { limit });
+    new Relay({ store, publisher: new Publisher({ transport, store, clock, events }) }, { limit });
 
   async function runFor(ms: number): Promise<void> {
     const stop = new AbortController();
@@ -112,6 +112,7 @@ describe('Relay', () => {
     await clock.advance(3_000);
     const two = relay(2);
     expect([await two.turn(), await two.turn(), await two.turn()]).toEqual(['again', 'again', undefined]);
+    await clock.advance(50);
     expect(await store.outboxAgeMs()).toBe(0);
   });
 

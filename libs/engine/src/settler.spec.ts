@@ -62,7 +62,7 @@ describe('Settler', () => {
         };
       },
     });
-    const publisher = new Publisher({ transport: new MemoryTransport(clock), store: memory, events });
+    const publisher = new Publisher({ transport: new MemoryTransport(clock), store: memory, clock, events });
     const rules = { limits: DEFAULT_LIMITS, random: new FixedRandom() };
     settler = new Settler({ store, leases, publisher, ledger, clock, events, rules }, SETTLE_DEFAULTS);
   });
@@ -268,7 +268,7 @@ describe('Settler', () => {
 
   it('does not mind leases that cannot be deleted', async () => {
     const away = new MemoryLeaseStore(clock, { isReachable: () => false });
-    const publisher = new Publisher({ transport: new MemoryTransport(clock), store: memory, events });
+    const publisher = new Publisher({ transport: new MemoryTransport(clock), store: memory, clock, events });
     const rules = { limits: DEFAULT_LIMITS, random: new FixedRandom() };
     const run = await aRun();
     await new Settler({ store: memory, leases: away, publisher, ledger, clock, events, rules }).settle(run, SUCCESS);

@@ -93,6 +93,7 @@ export class Settler {
   async drain(withinMs: number): Promise<void> {
     const limit = this.#deps.clock.setTimer(withinMs, () => this.#giveUp.abort());
     await this.#underWay.settled();
+    await this.#deps.publisher.flush();
     limit.cancel();
   }
 

@@ -54,7 +54,7 @@ describe('Submitter', () => {
         return entries.map(({ id }) => id);
       },
     } as unknown as Transport;
-    const publisher = new Publisher({ transport, store, events });
+    const publisher = new Publisher({ transport, store, clock, events });
     return new Submitter({ store, publisher, clock, events }, options);
   }
 
@@ -78,6 +78,7 @@ describe('Submitter', () => {
     open.resolve();
     await settle();
     expect(sent).toEqual([job.id]);
+    await clock.advance(50);
     expect(db.outbox.size).toBe(0);
   });
 

@@ -82,6 +82,7 @@ export class Submitter {
     this.#isClosed = true;
     await this.#batcher.close();
     await this.#underWay.settled();
+    await this.#deps.publisher.flush();
   }
 
   /** A value that the database refuses fails its own caller, never the others of the batch. */

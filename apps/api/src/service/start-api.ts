@@ -65,7 +65,7 @@ function makeParts(
   const transport = new KafkaTransport(kafka.deps, kafka.options);
   teardown.add('transport', () => transport.close());
   const store = new PostgresJobStore(writes);
-  const publisher = new Publisher({ transport, store, events, failpoints });
+  const publisher = new Publisher({ transport, store, clock, events, failpoints });
   return {
     store: new PostgresJobStore(reads),
     registry: new PostgresWorkerRegistry(reads),

@@ -45,7 +45,7 @@ export interface ApiUnderTest {
 export async function startApi(parts: ApiParts, options: ApiAppOptions = {}): Promise<ApiUnderTest> {
   const events = new RecordingEvents();
   const { store, registry, clock } = parts;
-  const publisher = new Publisher({ transport: new MemoryTransport(clock), store, events });
+  const publisher = new Publisher({ transport: new MemoryTransport(clock), store, clock, events });
   const submitter = new Submitter({ store, publisher, clock, events });
   const commands = new JobCommands({ store, publisher, rules: { limits: DEFAULT_LIMITS, random: new FixedRandom() } });
   const module = ApiModule.forRoot({

@@ -20,7 +20,8 @@ import type {
   Rules,
   Submission,
 } from '@deadman/domain';
-import { v4, v7 } from 'uuid';
+import { randomUUID } from 'node:crypto';
+import { uuidv7 } from 'uuidv7';
 import { FixedRandom } from './seeded-random.js';
 
 /** The default limits, and dice that always show the middle. */
@@ -31,7 +32,7 @@ const LONG_AGO = new Date('2026-01-01T00:00:00.000Z');
 /** What a client might submit, under an id of its own. */
 export function aJobSpec(overrides: Partial<JobSpec> = {}): JobSpec {
   return {
-    id: v7(),
+    id: uuidv7(),
     type: 'demo.echo',
     queue: 'default',
     payload: '{"greeting":"hello"}',
@@ -77,7 +78,7 @@ export function aJob(overrides: Partial<Job> = {}): Job {
 }
 
 export function aClaim(overrides: Partial<Claim> = {}): Claim {
-  return { token: v4(), workerId: v4(), claimedAt: LONG_AGO, alone: false, ...overrides };
+  return { token: randomUUID(), workerId: randomUUID(), claimedAt: LONG_AGO, alone: false, ...overrides };
 }
 
 /** A RUNNING job in its first attempt. */

@@ -1,13 +1,14 @@
 import { Ids } from '@deadman/domain';
-import { v4, v7 } from 'uuid';
+import { randomUUID } from 'node:crypto';
+import { uuidv7 } from 'uuidv7';
 
 /** Ids from the wall clock and the operating system's randomness. Those of one process sort as they were made. */
 export class SystemIds extends Ids {
   override timeOrdered(): string {
-    return v7();
+    return uuidv7();
   }
 
   override random(): string {
-    return v4();
+    return randomUUID();
   }
 }

@@ -16,7 +16,7 @@ const sleepPayload = (index: number): { ms: number } => ({ ms: 600 + ((index * 3
 const TIMEOUT_MS = 180_000;
 
 /** A queue for each test that counts its jobs. */
-const QUEUES = ['default', 'killed', 'postgres-killed', 'stopped', 'hurried'] as const;
+const QUEUES = ['default', 'killed', 'postgres-killed', 'stopped', 'hurried', 'unserved'] as const;
 
 let site: Site;
 
@@ -58,6 +58,23 @@ describe('standalone', () => {
       expect(submitted).toMatchObject({ type: 'demo.echo', payload: { hello: 'world' } });
       expect(submitted).not.toHaveProperty('warnings');
       expect(listed.items).toHaveLength(1);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'takes jobs in for a queue that it does not serve, and leaves them to whoever does',
+    async () => {
+      const intakeOnly = await site.start({ DEADMAN_SERVED_QUEUES: 'default' });
+      const { id: waiting } = await clientOf('unserved').submit('demo.echo', {});
+      // Two claims without a ticket would have found it by then, had they looked.
+      const { id: slow } = await clientOf('default').submit('demo.sleep', { ms: 4_000 });
+      await clientOf('default').untilEnded(slow);
+      expect(await clientOf('unserved').find(waiting)).toMatchObject({ state: 'pending', attempt: 0 });
+      intakeOnly.kill('SIGTERM');
+      await intakeOnly.ended;
+      await site.start();
+      expect(await clientOf('unserved').untilEnded(waiting)).toMatchObject({ state: 'succeeded', attempt: 1 });
     },
     TIMEOUT_MS,
   );

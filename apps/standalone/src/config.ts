@@ -12,6 +12,8 @@ import {
   queuesSlice,
   reaperSlice,
   retentionSlice,
+  SERVED_QUEUES_EXIST,
+  servedQueuesSlice,
   workerSlice,
 } from '@deadman/config';
 import type { ConfigOf } from '@deadman/config';
@@ -23,6 +25,7 @@ export const standaloneConfig = defineConfig(
     management: managementSlice,
     database: optionalDatabaseSlice,
     queues: queuesSlice,
+    served: servedQueuesSlice,
     worker: workerSlice,
     leases: leaseSlice,
     limits: limitsSlice,
@@ -32,7 +35,7 @@ export const standaloneConfig = defineConfig(
     process: processSlice,
     failpoints: failpointSlice,
   },
-  [DIFFERENT_PORTS],
+  [DIFFERENT_PORTS, SERVED_QUEUES_EXIST],
 );
 
 export type StandaloneConfig = ConfigOf<typeof standaloneConfig>;

@@ -70,7 +70,7 @@ export class Engine {
       name: info.instance,
       handlers,
       handlerLog: (job) => handlerLog(logger, job),
-      queues,
+      queues: servedQueuesOf(config),
       worker: config.worker,
       policy: leasePolicy(ttlMs, times),
       limits: config.limits,
@@ -79,4 +79,9 @@ export class Engine {
       sampleGauges: () => sampleGauges(adapters.store, vitals.metrics, queues),
     };
   }
+}
+
+/** The queues whose jobs this process runs. */
+export function servedQueuesOf({ queues, served }: StandaloneConfig): readonly string[] {
+  return served.queues ?? queues.queues;
 }

@@ -6,7 +6,7 @@ import { openAdapters } from './adapters.js';
 import { banner } from './banner.js';
 import type { StandaloneConfig } from './config.js';
 import { openDatabase } from './database.js';
-import { Engine } from './engine.js';
+import { Engine, servedQueuesOf } from './engine.js';
 import { serveApi } from './serve-api.js';
 import type { ServedApi } from './serve-api.js';
 
@@ -64,7 +64,7 @@ function running(
   facts: StartFacts,
 ): RunningService {
   const { port } = api;
-  const { queues } = config.queues;
+  const queues = servedQueuesOf(config);
   return {
     facts: { port, ...facts },
     banner: banner({ ...info, ...facts, host: config.http.host, port, queues, slots: config.worker.slots }),

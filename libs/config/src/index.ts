@@ -18,7 +18,7 @@ export { limitsSlice } from './slices/limits-slice.js';
 export { loggingSlice } from './slices/logging-slice.js';
 export { DIFFERENT_PORTS, managementSlice } from './slices/management-slice.js';
 export { processSlice } from './slices/process-slice.js';
-export { QUEUE_NAME, queuesSlice } from './slices/queues-slice.js';
+export { QUEUE_NAME, queuesSlice, SERVED_QUEUES_EXIST, servedQueuesSlice } from './slices/queues-slice.js';
 export { reaperSlice } from './slices/reaper-slice.js';
 export { optionalRedisSlice, redisSlice } from './slices/redis-slice.js';
 export { retentionSlice } from './slices/retention-slice.js';

@@ -14,7 +14,7 @@ import { limitsSlice } from './slices/limits-slice.js';
 import { loggingSlice } from './slices/logging-slice.js';
 import { DIFFERENT_PORTS, managementSlice } from './slices/management-slice.js';
 import { processSlice } from './slices/process-slice.js';
-import { queuesSlice } from './slices/queues-slice.js';
+import { queuesSlice, SERVED_QUEUES_EXIST, servedQueuesSlice } from './slices/queues-slice.js';
 import { reaperSlice } from './slices/reaper-slice.js';
 import { optionalRedisSlice } from './slices/redis-slice.js';
 import { retentionSlice } from './slices/retention-slice.js';
@@ -39,6 +39,7 @@ const EVERYTHING = defineConfig(
   },
   [DIFFERENT_PORTS],
 );
+const TAKES_IN_AND_RUNS = defineConfig({ queues: queuesSlice, served: servedQueuesSlice }, [SERVED_QUEUES_EXIST]);
 const WITH_DATABASE = defineConfig({ database: databaseSlice });
 
 const noFiles = (path: string): never => {
@@ -185,6 +186,15 @@ describe('parseConfig: faults', () => {
       'PORT and MANAGEMENT_PORT: they must differ, so that probes reach the service although the api is busy',
     ]);
     expect(faultsOf({ PORT: '0', MANAGEMENT_PORT: '0' })).toEqual([]);
+  });
+
+  it('serves only queues that exist, and without a word all of them', () => {
+    const queues = { DEADMAN_QUEUES: 'default,mail' };
+    expect(faultsOf({ ...queues, DEADMAN_SERVED_QUEUES: 'mail,post' }, TAKES_IN_AND_RUNS)).toEqual([
+      'DEADMAN_QUEUES and DEADMAN_SERVED_QUEUES: every queue that is served has to be one of those that exist',
+    ]);
+    expect(faultsOf({ ...queues, DEADMAN_SERVED_QUEUES: 'mail' }, TAKES_IN_AND_RUNS)).toEqual([]);
+    expect(parseConfig(TAKES_IN_AND_RUNS, queues, noFiles).served.queues).toBeNull();
   });
 
   it('does not judge a rule whose values are not valid by themselves', () => {

@@ -8,7 +8,7 @@ import { limitsSlice } from './limits-slice.js';
 import { loggingSlice } from './logging-slice.js';
 import { managementSlice } from './management-slice.js';
 import { processSlice } from './process-slice.js';
-import { queuesSlice } from './queues-slice.js';
+import { queuesSlice, servedQueuesSlice } from './queues-slice.js';
 import { reaperSlice } from './reaper-slice.js';
 import { redisSlice } from './redis-slice.js';
 import { retentionSlice } from './retention-slice.js';
@@ -22,6 +22,7 @@ export const SHARED_SLICES: readonly Slice[] = [
   redisSlice,
   kafkaSlice,
   queuesSlice,
+  servedQueuesSlice,
   workerSlice,
   leaseSlice,
   limitsSlice,

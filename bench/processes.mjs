@@ -9,6 +9,9 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
+/** As in production, but for a queue whose jobs are taken in and not run. */
+const SERVICE = { NODE_ENV: 'production', DEADMAN_QUEUES: 'default,bench', DEADMAN_SERVED_QUEUES: 'default' };
+
 const READY_WITHIN_MS = 60_000;
 const STOP_WITHIN_MS = 40_000;
 const SAMPLE_EVERY_MS = 500;
@@ -24,7 +27,7 @@ export async function startStandalone({ databaseUrl, log, env = {} }) {
   const [port, managementPort] = [await freePort(), await freePort()];
   const child = start(
     [join(ROOT, 'apps', 'standalone', 'dist', 'main.js')],
-    { ...env, DATABASE_URL: databaseUrl, PORT: port, MANAGEMENT_PORT: managementPort, NODE_ENV: 'production' },
+    { ...env, ...SERVICE, DATABASE_URL: databaseUrl, PORT: port, MANAGEMENT_PORT: managementPort },
     ['ignore', log, log],
   );
   const ready = `http://127.0.0.1:${managementPort}/health/ready`;

@@ -1,30 +1,28 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { shownOptions } from './options.js';
 import type { Options } from './options.js';
-import { perform } from './run/perform.js';
-import type { Places } from './run/perform.js';
 import type { Scenario } from './scenarios/scenario.js';
 import { toLines, toMarkdown } from './tell/report.js';
 import type { Report } from './tell/report.js';
 
-/** Where stack, code, and the files of each run are. */
-export interface CampaignPlaces extends Omit<Places, 'folder'> {
-  readonly runs: string;
-}
+/** Plays one scenario with one seed. Rejects when it could not be brought to its end. */
+export type Play = (scenario: Scenario, seed: number) => Promise<Report>;
 
 /**
- * Plays every scenario with every seed and writes a report of each. A run that has a report already is not made again, so
- * that a campaign of many hours can be interrupted, and goes on where it was.
+ * Plays every scenario with every seed and writes a report of each. Of a list of seeds, those that have a report already
+ * are not played again, so that a campaign of many hours can be interrupted, and goes on where it was.
  */
 export class Campaign {
   readonly #options: Options;
-  readonly #places: CampaignPlaces;
+  readonly #play: Play;
   readonly #reports: string;
   readonly #say: (line: string) => void;
 
-  constructor(options: Options, places: CampaignPlaces, say: (line: string) => void) {
+  constructor(options: Options, play: Play, say: (line: string) => void) {
     this.#options = options;
-    this.#places = places;
+    this.#play = play;
     this.#reports = resolve(options.report);
     this.#say = say;
     mkdirSync(this.#reports, { recursive: true });
@@ -36,37 +34,36 @@ export class Campaign {
     for (const scenario of scenarios) {
       for (const seed of this.#options.seeds) {
         if (stop.aborted) return false;
-        const report = this.#earlier(scenario, seed) ?? (await this.#perform(scenario, seed, stop));
-        isGreen &&= report?.isGreen ?? false;
+        const report = this.#earlier(scenario.name, seed) ?? (await this.#make(scenario, seed, stop));
+        isGreen = isGreen && report?.isGreen === true;
       }
     }
     return isGreen;
   }
 
   /** Null when the run could not be brought to its end. */
-  async #perform(scenario: Scenario, seed: number, stop: AbortSignal): Promise<Report | null> {
-    const { runs, ...places } = this.#places;
-    const folder = join(runs, `${scenario.name}-${seed}`);
+  async #make(scenario: Scenario, seed: number, stop: AbortSignal): Promise<Report | null> {
     try {
-      const report = await perform(scenario, seed, this.#options, { ...places, folder }, stop);
+      const report = await this.#play(scenario, seed);
       this.#write(report);
       for (const line of toLines(report)) this.#say(line);
-      if (!report.isGreen) this.#say(`  what it left behind: ${folder}`);
       return report;
     } catch (error) {
-      const cause = stop.aborted ? 'interrupted' : ((error as Error).stack ?? String(error));
-      this.#say(
-        `RED: ${scenario.name}, seed ${seed}, did not come to its end: ${cause}\n  what it left behind: ${folder}`,
-      );
+      const cause = stop.aborted ? 'it was interrupted' : ((error as Error).stack ?? String(error));
+      this.#say(`RED: ${scenario.name}, seed ${seed}, did not come to its end: ${cause}`);
       return null;
     }
   }
 
-  #earlier(scenario: Scenario, seed: number): Report | null {
-    const file = this.#fileOf(scenario.name, seed, 'json');
-    if (!existsSync(file)) return null;
+  #earlier(scenario: string, seed: number): Report | null {
+    const file = this.#fileOf(scenario, seed, 'json');
+    if (!this.#options.isCampaign || !existsSync(file)) return null;
     const report = JSON.parse(readFileSync(file, 'utf8')) as Report;
-    this.#say(`${report.isGreen ? 'green' : 'RED'}: ${scenario.name}, seed ${seed}, as ${file} says`);
+    if (!isDeepStrictEqual(report.options, shownOptions(this.#options))) {
+      this.#say(`${scenario}, seed ${seed}, is made again: ${file} is of other options`);
+      return null;
+    }
+    this.#say(`${report.isGreen ? 'green' : 'RED'}: ${scenario}, seed ${seed}, as ${file} says`);
     return report;
   }
 

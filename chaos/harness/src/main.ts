@@ -1,16 +1,21 @@
 /** The program behind `npm run chaos`. Exits with 0 when every run was green, 1 when one was not, 2 for a wrong option. */
+import { readRunning } from '@deadman/services';
 import { Stack } from '@deadman/stack';
+import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Campaign } from './campaign.js';
+import type { Play } from './campaign.js';
 import { OptionError, parseOptions, USAGE } from './options.js';
 import type { Options } from './options.js';
 import { findMutants } from './mutants/find-mutants.js';
 import { freezeCode, ROOT } from './run/frozen-code.js';
+import { perform } from './run/perform.js';
 import { SCENARIOS } from './scenarios/catalogue.js';
 import type { Scenario } from './scenarios/scenario.js';
 import { testedElsewhere } from './scenarios/tested-elsewhere.js';
 
 const HOME = join(ROOT, '.deadman', 'chaos');
+const RUNS = join(HOME, 'runs');
 
 process.exitCode = await main();
 
@@ -26,13 +31,16 @@ async function main(): Promise<number> {
 }
 
 async function play(options: Options, scenarios: readonly Scenario[]): Promise<number> {
+  endLeftovers();
   const stop = stopOnSignal();
-  const places = { runs: join(HOME, 'runs'), stackDir: HOME, code: codeOf(options) };
+  const places = { stackDir: HOME, code: codeOf(options) };
+  const folderOf = (name: string): string => join(RUNS, name);
+  const playOne: Play = (scenario, seed) =>
+    perform(scenario, seed, options, { ...places, folder: folderOf(`${scenario.name}-${seed}`) }, stop);
   try {
-    const folder = join(places.runs, 'mutants');
     const isGreen = options.mutants
-      ? await findMutants({ ...places, folder }, stop, say)
-      : await new Campaign(options, places, say).run(scenarios, stop);
+      ? await findMutants({ ...places, folder: folderOf('mutants') }, stop, say)
+      : await new Campaign(options, playOne, say).run(scenarios, stop);
     return isGreen ? 0 : 1;
   } finally {
     await new Stack({ dataDir: HOME }).down();
@@ -53,6 +61,15 @@ function codeOf({ code }: Options): string {
   const copy = join(HOME, 'code');
   freezeCode(copy);
   return copy;
+}
+
+/** Services outlive a run whose own process was killed. They would go on, and take the machine from the next one. */
+function endLeftovers(): void {
+  const folders = existsSync(RUNS) ? readdirSync(RUNS, { recursive: true, withFileTypes: true }) : [];
+  for (const { name, parentPath } of folders) {
+    if (name !== 'services.json') continue;
+    for (const { pid } of readRunning(parentPath)) process.kill(pid, 'SIGKILL');
+  }
 }
 
 function list(): number {

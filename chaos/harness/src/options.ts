@@ -6,6 +6,8 @@ export interface Options {
   readonly slots: number;
   readonly killRate: number;
   readonly seeds: readonly number[];
+  /** Whether seeds that have a report already are left out. */
+  readonly isCampaign: boolean;
   /** Time a lease holds. Milliseconds. Never scaled. */
   readonly ttlMs: number;
   /** Factor on injected durations, job counts, and the backoff and wait of the quarantine. */
@@ -14,7 +16,7 @@ export interface Options {
   readonly list: boolean;
   /** Whether to look for the mutants instead. */
   readonly mutants: boolean;
-  /** Folder of the reports, one per scenario and seed. Those that are there already are not made again. */
+  /** Folder of the reports, one per scenario and seed. */
   readonly report: string;
   /** The code that the services run; null for a copy of what is built now. */
   readonly code: string | null;
@@ -68,6 +70,7 @@ export function parseOptions(args: readonly string[]): Options {
     slots: wholeNumber('slots', values.slots),
     killRate: positive('kill-rate', values['kill-rate']),
     seeds: (values.seeds ?? values.seed).split(',').map((seed) => wholeNumber('seed', seed)),
+    isCampaign: values.seeds !== undefined,
     ttlMs: positive('ttl', values.ttl) * 1_000,
     timeScale: positive('time-scale', values['time-scale']),
     scenarios: values.scenario.split(','),
@@ -87,6 +90,13 @@ function readValues(args: readonly string[]): ReturnType<typeof parseArgs<typeof
   } catch (error) {
     throw new OptionError((error as Error).message);
   }
+}
+
+/** Those that a run depends on. */
+export type RunOptions = Pick<Options, 'jobs' | 'workers' | 'slots' | 'killRate' | 'ttlMs' | 'timeScale'>;
+
+export function shownOptions({ jobs, workers, slots, killRate, ttlMs, timeScale }: Options): RunOptions {
+  return { jobs, workers, slots, killRate, ttlMs, timeScale };
 }
 
 function wholeNumber(name: string, text: string): number {

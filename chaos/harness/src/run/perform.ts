@@ -4,6 +4,7 @@ import { CHECKS } from '../checks/checks.js';
 import type { Evidence, Terms } from '../checks/evidence.js';
 import { gatherEvidence } from '../checks/gather.js';
 import { measure } from '../checks/measures.js';
+import { shownOptions } from '../options.js';
 import type { Options } from '../options.js';
 import { usualFleet } from '../scenarios/scenario.js';
 import type { Scenario } from '../scenarios/scenario.js';
@@ -38,13 +39,12 @@ export async function perform(
   const progress = new Progress(`${scenario.name}/${seed}`);
   const stage = new Stage(site, options, seed, stop, (at) => progress.show(at));
   try {
+    const environment = await describeEnvironment(site);
     await site.startAll(scenario.fleet?.(options) ?? usualFleet(options));
     const extraMs = (await scenario.act(stage)) ?? 0;
     const ending = await stage.untilAllEnded(extraMs);
     if (stop.aborted) throw new Error('The run was ended before its time.');
-    const environment = await describeEnvironment(site);
-    // Who still runs may write to its history until it ends.
-    await site.services.stopAll();
+    await site.endServices();
     const evidence = await gatherEvidence(site, { terms: termsOf(scenario, options), ...testimonyOf(stage), ending });
     const judgements = judge(scenario, stage, evidence);
     return {
@@ -103,8 +103,4 @@ function judge(scenario: Scenario, { findings }: Stage, evidence: Evidence): rea
     count: breaches.length,
     breaches: breaches.slice(0, MOST_BREACHES),
   }));
-}
-
-function shownOptions({ jobs, workers, slots, killRate, ttlMs, timeScale }: Options): Report['options'] {
-  return { jobs, workers, slots, killRate, ttlMs, timeScale };
 }

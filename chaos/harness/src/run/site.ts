@@ -44,6 +44,7 @@ export class Site {
   readonly sinkFile: string;
   readonly lives: Life[] = [];
   readonly #database: TestDatabase;
+  #isOver = false;
 
   private constructor(options: SiteOptions, stack: Stack, urls: Urls, database: TestDatabase, witness: BrokerWitness) {
     this.stack = stack;
@@ -97,7 +98,7 @@ export class Site {
     this.lives.push(life);
     void process.ended.then(({ signal }) => {
       life.endedAtMs = Date.now();
-      life.wasKilled = signal === 'SIGKILL';
+      life.wasKilled = signal === 'SIGKILL' && !this.#isOver;
     });
     return { process, life };
   }
@@ -124,9 +125,15 @@ export class Site {
     await eventually(() => this.sql.rows('SELECT 1'), { withinMs: UP_WITHIN_MS, everyMs: 100 });
   }
 
+  /** The run is over. Nothing runs any more, so nobody waits for a clean end, and these ends are no part of the run. */
+  async endServices(): Promise<void> {
+    this.#isOver = true;
+    await this.services.killAll();
+  }
+
   /** Ends all services, and removes the database and the topics. The servers go on, for the next run. */
   async close(): Promise<void> {
-    await this.services.killAll();
+    await this.endServices();
     await this.stack.up();
     await this.witness.deleteTopics([new TopicNames().ready(this.queue)]).catch(() => undefined);
     await this.witness.disconnect();

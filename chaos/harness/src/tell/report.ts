@@ -1,6 +1,6 @@
 import type { Terms } from '../checks/evidence.js';
 import type { Measures } from '../checks/measures.js';
-import type { Options } from '../options.js';
+import type { RunOptions } from '../options.js';
 import type { Environment } from './environment.js';
 
 /** A check, and what it found. */
@@ -21,7 +21,7 @@ export interface Report {
   readonly isGreen: boolean;
   readonly startedAt: string;
   readonly tookSeconds: number;
-  readonly options: Pick<Options, 'jobs' | 'workers' | 'slots' | 'killRate' | 'ttlMs' | 'timeScale'>;
+  readonly options: RunOptions;
   /** Every setting of the services that differs from its default, and what the checks were held against. */
   readonly constants: { readonly settings: Readonly<Record<string, string>>; readonly terms: Terms };
   readonly environment: Environment;

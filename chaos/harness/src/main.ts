@@ -9,6 +9,7 @@ import { OptionError, parseOptions, USAGE } from './options.js';
 import type { Options } from './options.js';
 import { findMutants } from './mutants/find-mutants.js';
 import { freezeCode, ROOT } from './run/frozen-code.js';
+import { holdHome } from './run/hold-home.js';
 import { perform } from './run/perform.js';
 import { SCENARIOS } from './scenarios/catalogue.js';
 import type { Scenario } from './scenarios/scenario.js';
@@ -31,6 +32,7 @@ async function main(): Promise<number> {
 }
 
 async function play(options: Options, scenarios: readonly Scenario[]): Promise<number> {
+  holdHome(HOME);
   endLeftovers();
   const stop = stopOnSignal();
   const places = { stackDir: HOME, code: codeOf(options) };

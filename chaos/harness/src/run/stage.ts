@@ -160,7 +160,7 @@ export class Stage {
     const drainMs = (2 * this.open * this.runMs) / this.slots;
     const limitMs = 4 * ttlMs + 90_000 + 2 * this.runMs + drainMs + extraMs;
     const begunMs = performance.now();
-    const inTime = await this.until(() => this.open <= 0, limitMs);
+    const inTime = await this.until(() => this.open <= 0 && this.watch.unended === 0, limitMs);
     const tookMs = performance.now() - begunMs;
     this.say('everything has ended; nothing may happen any more');
     await sleep(ttlMs + 1_000);

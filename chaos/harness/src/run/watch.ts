@@ -5,9 +5,14 @@ const STATES = `SELECT state, count(*)::integer AS count FROM deadman.jobs GROUP
 
 const ENDED = ['SUCCEEDED', 'DEAD', 'CANCELLED'];
 
+/** Time between two looks, and how many times as long as the look itself it has to be. Milliseconds. */
 const LOOK_EVERY_MS = 1_000;
+const SHARE_OF_LOOKING = 20;
 
-/** Looks once a second how many jobs are in which state; for progress, and for clients that wait for room. */
+/**
+ * Looks about once a second how many jobs are in which state; for progress, and for clients that wait for room. It counts
+ * them all, which takes longer the more there are, and must not take the machine from what it looks at.
+ */
 export class Watch {
   readonly #sql: SqlProbe;
   readonly #ending = new AbortController();
@@ -25,6 +30,11 @@ export class Watch {
     return ENDED.reduce((sum, state) => sum + (this.states[state] ?? 0), 0);
   }
 
+  /** Jobs that have not, at the last look. */
+  get unended(): number {
+    return Object.values(this.states).reduce((sum, count) => sum + count, 0) - this.ended;
+  }
+
   async stop(): Promise<void> {
     this.#ending.abort();
     await this.#looking;
@@ -33,10 +43,12 @@ export class Watch {
   async #look(onLook: () => void): Promise<void> {
     const { signal } = this.#ending;
     while (!signal.aborted) {
+      const begunMs = performance.now();
       // A database that a fault has taken away is asked again.
       await this.#count().catch(() => undefined);
       onLook();
-      await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+      const pauseMs = Math.max(LOOK_EVERY_MS, SHARE_OF_LOOKING * (performance.now() - begunMs));
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   }
 

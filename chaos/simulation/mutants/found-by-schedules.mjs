@@ -217,10 +217,15 @@ export const FOUND_BY_SCHEDULES = [
     ],
   },
   {
-    name: 'a stale run fires its effect',
+    name: 'a run fires without a look at when it was last vouched for',
     rule: '§6',
     budget: 3000,
     edits: [
+      {
+        file: 'libs/engine/src/run-guard.ts',
+        from: '    if (this.#isStale(run)) await this.#ask();\n',
+        to: '\n',
+      },
       {
         file: 'libs/engine/src/run-guard.ts',
         from: "    if (this.#isStale(run)) this.lose({ key: run.key, reason: 'stale' });\n",

@@ -200,6 +200,18 @@ export const FOUND_BY_SPECS = [
     ],
   },
   {
+    name: 'a stale run fires when the heart does not answer for it',
+    rule: '§6',
+    spec: 'libs/engine/src/run-guard.spec.ts',
+    edits: [
+      {
+        file: 'libs/engine/src/run-guard.ts',
+        from: "    if (this.#isStale(run)) this.lose({ key: run.key, reason: 'stale' });\n",
+        to: '\n',
+      },
+    ],
+  },
+  {
     name: 'a beat tells of no cancel',
     rule: '§6',
     spec: 'libs/engine/src/heartbeat.spec.ts',

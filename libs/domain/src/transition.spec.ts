@@ -335,4 +335,26 @@ describe('Transition', () => {
     const fails = aTransition(aClaimedJob(), FAIL);
     expect(() => Object.assign(fails.underCancel!, { state: 'PENDING' })).toThrow(TypeError);
   });
+
+  it('cannot be changed in any of its parts', () => {
+    const succeed = { kind: 'succeed', result: '1', startedAfterMs: 0, effects: ['mail'] } as const;
+    for (const made of [aTransition(aClaimedJob(), FAIL), aTransition(aClaimedJob(), succeed)]) {
+      expect(changeableParts(made)).toEqual([]);
+    }
+  });
+
+  it('keeps its own list of effects, whatever becomes of the one it was given', () => {
+    const effects = ['mail'];
+    const made = aTransition(aClaimedJob(), { kind: 'succeed', result: '1', startedAfterMs: 0, effects });
+    effects.push('letter');
+    expect(made.effects).toEqual(['mail']);
+  });
 });
+
+/** Where something inside could be changed. A Date cannot be protected, and the lists of an error's causes and issues decide nothing. */
+function changeableParts(value: unknown, path = ''): readonly string[] {
+  if (typeof value !== 'object' || value === null || value instanceof Date) return [];
+  const parts = Object.entries(value).filter(([name]) => name !== 'causes' && name !== 'issues');
+  const inside = parts.flatMap(([name, part]) => changeableParts(part, `${path}/${name}`));
+  return Object.isFrozen(value) ? inside : [path, ...inside];
+}

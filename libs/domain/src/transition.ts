@@ -110,13 +110,22 @@ export class Transition implements Verdict {
     this.underCancel = fields.underCancel;
     this.withoutEffects = fields.withoutEffects;
     this.effects = fields.effects;
-    for (const decided of [this.decision, this.underCancel, this.withoutEffects, this]) Object.freeze(decided);
+    for (const part of [this.fence, this.effects, this.withoutEffects, this]) Object.freeze(part);
+    for (const verdict of [this, this.withoutEffects]) {
+      freezeDecision(verdict?.decision ?? null);
+      freezeDecision(verdict?.underCancel ?? null);
+    }
   }
 
   /** Guards the store against look-alikes that plain JavaScript or a cast could hand it. */
   static isGenuine(value: unknown): value is Transition {
     return typeof value === 'object' && value !== null && #onlyTransitionMakesThis in value;
   }
+}
+
+function freezeDecision(decision: Decision | null): void {
+  if (decision === null) return;
+  for (const part of [decision.due, decision.lastError, decision.ends, decision]) Object.freeze(part);
 }
 
 /** The part of a job that decides. */
@@ -168,7 +177,7 @@ export function transition(job: JobSnapshot, event: JobEvent, rules: Rules): Tra
     decision,
     underCancel: underCancel(job, decision),
     withoutEffects: withoutEffects(job, event),
-    effects: event.kind === 'succeed' ? event.effects : [],
+    effects: event.kind === 'succeed' ? [...event.effects] : [],
   });
 }
 

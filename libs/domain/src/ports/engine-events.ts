@@ -14,7 +14,8 @@ interface JobRef {
 /** What happens in the engine, for metrics and logs. Durations in milliseconds. */
 export type EngineEvent =
   | { readonly kind: 'jobs-submitted'; readonly created: number; readonly replayed: number }
-  | { readonly kind: 'submit-rejected'; readonly count: number }
+  /** `overloaded`: too many wait, and the same submit may succeed later. `data`: the database refuses what it says. */
+  | { readonly kind: 'submit-rejected'; readonly because: 'overloaded' | 'data'; readonly count: number }
   | {
       readonly kind: 'tickets-handled';
       readonly result: 'claimed' | 'stale' | 'malformed' | 'duplicate';

@@ -65,11 +65,16 @@ export class MicroBatcher<Item, Result> {
     return this.#waiting.length;
   }
 
+  /** Whether one more item may wait. */
+  hasRoomFor(item: Item): boolean {
+    return this.#canHold(this.#weightOf(item));
+  }
+
   /** Resolves with the item's answer. Throws `overloaded` when too many wait, and `shutting-down` after `close`; then nothing happened. */
   add(item: Item): Promise<Result> {
     if (this.#isClosed) return Promise.reject(new DeadmanError('shutting-down'));
     const weight = this.#weightOf(item);
-    if (!this.#hasRoomFor(weight)) return Promise.reject(new DeadmanError('overloaded'));
+    if (!this.#canHold(weight)) return Promise.reject(new DeadmanError('overloaded'));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, weight, resolve, reject });
       this.#waitingWeight += weight;
@@ -89,7 +94,7 @@ export class MicroBatcher<Item, Result> {
     await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
-  #hasRoomFor(weight: number): boolean {
+  #canHold(weight: number): boolean {
     const { maxWaiting, maxWaitingWeight = Infinity } = this.#options;
     return this.#waiting.length < maxWaiting && this.#waitingWeight + weight <= maxWaitingWeight;
   }

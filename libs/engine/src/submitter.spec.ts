@@ -100,7 +100,7 @@ describe('Submitter', () => {
     );
     expect(outcomes[4]).toMatchObject({ reason: { code: 'data-rejected' } });
     expect([...db.jobs.keys()].toSorted()).toEqual(good.map(({ job }) => job.id).toSorted());
-    expect(events.of('submit-rejected')).toEqual([{ kind: 'submit-rejected', count: 1 }]);
+    expect(events.of('submit-rejected')).toEqual([{ kind: 'submit-rejected', because: 'data', count: 1 }]);
   });
 
   it('never tells a caller that nothing was stored when its half of a refused batch was', async () => {
@@ -174,6 +174,8 @@ describe('Submitter', () => {
       outcome.status === 'rejected' ? (outcome.reason as DeadmanError).code : 'ok',
     );
     expect(codes).toEqual(['ok', 'ok', 'ok', 'overloaded', 'overloaded']);
+    const told = { kind: 'submit-rejected', because: 'overloaded', count: 1 };
+    expect(events.of('submit-rejected')).toEqual([told, told]);
   });
 
   it('sends the largest payloads in smaller batches', async () => {
@@ -199,8 +201,18 @@ describe('Submitter', () => {
       await expect(submitter.submitAtomic([aSubmission(), aSubmission()])).rejects.toMatchObject({
         code: 'overloaded',
       });
+      expect(events.of('submit-rejected')).toEqual([{ kind: 'submit-rejected', because: 'overloaded', count: 2 }]);
       await first;
       await expect(submitter.submitAtomic([aSubmission(), aSubmission()])).resolves.toHaveLength(2);
+    });
+
+    it('is bounded by the payloads that are under way', async () => {
+      const submitter = submitterOf({ maxWaitingWeight: 1_000 });
+      const large = (): Submission => aSubmission({ payload: JSON.stringify('x'.repeat(400)) });
+      const first = submitter.submitAtomic([large(), large()]);
+      await expect(submitter.submitAtomic([large()])).rejects.toMatchObject({ code: 'overloaded' });
+      await first;
+      await expect(submitter.submitAtomic([large(), large()])).resolves.toHaveLength(2);
     });
   });
 

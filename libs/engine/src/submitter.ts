@@ -45,7 +45,9 @@ export class Submitter {
   readonly #deps: SubmitterDeps;
   readonly #options: SubmitOptions;
   readonly #batcher: MicroBatcher<Submission, Submitted>;
+  /** What atomic batches hold, which wait for no company and are bounded like what does. */
   #atomicJobs = 0;
+  #atomicWeight = 0;
   #isClosed = false;
   readonly #underWay = new UnderWay();
 
@@ -62,18 +64,22 @@ export class Submitter {
    * stored. `unknown-outcome`: it may be stored; repeating the same submission is safe.
    */
   submit(submission: Submission): Promise<Submitted> {
+    if (!this.#batcher.hasRoomFor(submission)) return Promise.reject(this.#overloaded(1));
     return this.#batcher.add(submission);
   }
 
   /** Stores all of a batch in one transaction, or none. Throws what `submit` throws. */
   async submitAtomic(batch: readonly Submission[]): Promise<readonly Submitted[]> {
     if (this.#isClosed) throw new DeadmanError('shutting-down');
-    if (this.#atomicJobs + batch.length > this.#options.maxWaiting) throw new DeadmanError('overloaded');
+    const weight = batch.reduce((sum, submission) => sum + weightOf(submission), 0);
+    if (!this.#hasRoomFor(batch.length, weight)) throw this.#overloaded(batch.length);
     this.#atomicJobs += batch.length;
+    this.#atomicWeight += weight;
     try {
       return await this.#underWay.track(this.#store(batch));
     } finally {
       this.#atomicJobs -= batch.length;
+      this.#atomicWeight -= weight;
     }
   }
 
@@ -85,13 +91,23 @@ export class Submitter {
     await this.#deps.publisher.flush();
   }
 
+  #hasRoomFor(jobs: number, weight: number): boolean {
+    const { maxWaiting, maxWaitingWeight = Infinity } = this.#options;
+    return this.#atomicJobs + jobs <= maxWaiting && this.#atomicWeight + weight <= maxWaitingWeight;
+  }
+
+  #overloaded(count: number): DeadmanError {
+    this.#deps.events.emit({ kind: 'submit-rejected', because: 'overloaded', count });
+    return new DeadmanError('overloaded');
+  }
+
   /** A value that the database refuses fails its own caller, never the others of the batch. */
   async #flush(batch: readonly Submission[]): Promise<readonly Answer<Submitted>[]> {
     return bisect<Submission, Answer<Submitted>>(
       batch,
       (part) => this.#answer(part),
       (_submission, error) => {
-        this.#deps.events.emit({ kind: 'submit-rejected', count: 1 });
+        this.#deps.events.emit({ kind: 'submit-rejected', because: 'data', count: 1 });
         return { error };
       },
     );

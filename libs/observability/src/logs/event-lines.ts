@@ -19,7 +19,14 @@ type OfKind<K extends Kind> = Extract<EngineEvent, { kind: K }>;
  */
 const LINES: { readonly [K in Kind]: (event: OfKind<K>) => EventLine | null } = {
   'jobs-submitted': (event) => line('debug', 'jobs.submitted', 'Jobs were stored', fieldsOf(event)),
-  'submit-rejected': ({ count }) => line('warn', 'jobs.rejected', 'Submits were refused: too many wait', { count }),
+  // Overload refuses many a second. Each client hears of it, and operators see the counter.
+  'submit-rejected': ({ because, count }) =>
+    because === 'data'
+      ? line('warn', 'jobs.rejected', 'A submit was refused: the database cannot store what it says', {
+          because,
+          count,
+        })
+      : line('debug', 'jobs.rejected', 'A submit was refused: too many wait', { because, count }),
   'tickets-handled': ({ result, count }) =>
     line(result === 'malformed' ? 'warn' : 'debug', `tickets.${result}`, 'Tickets were handled', { count }),
   'jobs-claimed': ({ by, count }) =>

@@ -143,7 +143,7 @@ describe('EventLog', () => {
   });
 
   it.each<[string, EngineEvent]>([
-    ['jobs.rejected', { kind: 'submit-rejected', count: 1 }],
+    ['jobs.rejected', { kind: 'submit-rejected', because: 'data', count: 1 }],
     ['claim.failed', { kind: 'claim-failed', error: new Error('away') }],
     ['beat.failed', { kind: 'beat-failed', error: new Error('away') }],
     ['loop.failed', { kind: 'loop-failed', loop: 'reaper', error: new Error('away') }],

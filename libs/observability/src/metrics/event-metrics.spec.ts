@@ -67,7 +67,7 @@ describe('EventMetrics: counts', () => {
   it('submits by result, and the size of micro-batches', async () => {
     const value = await after([
       { kind: 'jobs-submitted', created: 3, replayed: 1 },
-      { kind: 'submit-rejected', count: 2 },
+      { kind: 'submit-rejected', because: 'overloaded', count: 2 },
     ]);
     expect(await value('deadman_jobs_submitted_total{result="created"}')).toBe(3);
     expect(await value('deadman_jobs_submitted_total{result="replayed"}')).toBe(1);

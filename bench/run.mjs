@@ -32,7 +32,7 @@ try {
   const buffers = await listBuffers(postgres.url, { rows: ROWS, depth: 1_000 });
   report({ ...intake, buffers });
 } finally {
-  await postgres.stop();
+  await postgres.destroy();
 }
 
 async function measureIntake(databaseUrl) {

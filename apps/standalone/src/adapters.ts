@@ -21,6 +21,10 @@ const MAX_READ_STATEMENT_MS = 2_000;
 /** One connection beats, and one waits for the moment in which that one is broken. */
 const BEAT_POOL_SIZE = 2;
 
+/** Time in which a connection has to come about at the start, in as many tries as it takes. Milliseconds. */
+const CONNECT_WITHIN_MS = 10_000;
+const CONNECT_PAUSE_MS = 100;
+
 export interface AdapterDeps {
   readonly config: StandaloneConfig;
   readonly info: ServiceInfo;
@@ -72,13 +76,27 @@ async function migrateSchema(url: string, { logger }: AdapterDeps): Promise<void
 }
 
 async function open(options: PostgresOptions, deps: AdapterDeps): Promise<PostgresDatabase> {
-  const database = await openPostgres({
-    ...options,
-    applicationName: deps.info.instance,
-    onIdleError: (error) => tellBroken(deps, error),
-  });
+  const database = await connect(
+    { ...options, applicationName: deps.info.instance, onIdleError: (error) => tellBroken(deps, error) },
+    deps,
+  );
   deps.teardown.add('database connections', () => database.close());
   return database;
+}
+
+/** A beat's connection has to be made within part of a beat, which a busy machine may miss. Whoever starts can try again. */
+async function connect(options: PostgresOptions, deps: AdapterDeps): Promise<PostgresDatabase> {
+  const { clock } = deps;
+  const untilMs = clock.monotonicMs() + CONNECT_WITHIN_MS;
+  for (;;) {
+    try {
+      return await openPostgres(options);
+    } catch (error) {
+      if (!isDeadmanError(error, 'store-unavailable') || clock.monotonicMs() >= untilMs) throw error;
+      tellBroken(deps, error);
+      await clock.sleep(CONNECT_PAUSE_MS);
+    }
+  }
 }
 
 /** Reads of the API have connections of their own: slow lists hold up neither submits nor the engine. */

@@ -5,13 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { NODE, ROOT, projectEnv, run } from './workspace.mjs';
 
 /**
- * The kinds, by the ends of their files' names. What starts servers may take longer; end-to-end tests also run one by one.
- * Jest heeds no project's own time limit when it runs several, hence the limits here. Milliseconds.
+ * The kinds, by the ends of their files' names. What starts servers may take longer. End-to-end tests mostly wait for
+ * processes, so two suites share the machine well; each has servers, or databases and topics on them, of its own. Jest
+ * heeds no project's own time limit when it runs several, hence the limits here. Milliseconds.
  */
 export const KINDS = {
   unit: { pattern: '\\.spec\\.(ts|mjs)$', options: ['--maxWorkers=2', '--testTimeout=30000'] },
   integration: { pattern: '\\.int-spec\\.ts$', options: ['--maxWorkers=2', '--testTimeout=120000'] },
-  e2e: { pattern: '\\.e2e-spec\\.ts$', options: ['--runInBand', '--testTimeout=120000'] },
+  e2e: { pattern: '\\.e2e-spec\\.ts$', options: ['--maxWorkers=2', '--testTimeout=120000'] },
 };
 
 const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');

@@ -33,26 +33,30 @@ export async function withTestServer(use) {
 
 /**
  * Starts the run's Redis and Kafka, installing them where that can be done, and hands what tests are told of them to
- * `use`. End-to-end tests, which run one by one, take the whole stack from its folder and may end its servers, which they
- * bring up again. Other suites that kill or wipe a server start one of their own. Servers of earlier runs that were killed
- * go first.
+ * `use`. End-to-end tests take the whole stack from its folder; those that kill or wipe a server start one of their own,
+ * of which nothing is left when the run has ended. Servers of earlier runs that were killed go first.
  */
 export async function withTestStack(use) {
   const { Stack } = await import('../libs/stack/dist/index.js');
-  const of = (run) => new Stack({ dataDir: join(STACKS, run), log: (line) => process.stdout.write(`${line}\n`) });
-  for (const run of abandoned(STACKS)) await remove(of(run), run);
+  const at = (dataDir) => new Stack({ dataDir, log: (line) => process.stdout.write(`${line}\n`) });
+  for (const run of abandoned(STACKS)) await remove(at, run);
   const run = String(process.pid);
-  const stack = of(run);
+  const stack = at(join(STACKS, run));
   try {
     const [, kafka] = await stack.up(['redis', 'kafka']);
     return await use({ DEADMAN_TEST_KAFKA_BROKERS: kafka.url, DEADMAN_TEST_STACK_DIR: join(STACKS, run) });
   } finally {
-    await remove(stack, run);
+    await remove(at, run);
   }
 }
 
-async function remove(stack, run) {
-  for (const service of ['postgres', 'redis', 'kafka']) await stack.wipe(service);
+/** The run's own servers, and those of suites that did not live to remove theirs. */
+async function remove(at, run) {
+  const suites = join(STACKS, run, 'suites');
+  const names = existsSync(suites) ? readdirSync(suites) : [];
+  for (const folder of [...names.map((name) => join(suites, name)), join(STACKS, run)]) {
+    for (const service of ['postgres', 'redis', 'kafka']) await at(folder).wipe(service);
+  }
   rmSync(join(STACKS, run), { recursive: true, force: true });
 }
 

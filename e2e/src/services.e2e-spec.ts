@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readRunning, SERVICE_NAMES, Services } from '@deadman/services';
 import type { ServiceProcess } from '@deadman/services';
-import { Stack } from '@deadman/stack';
+import type { Stack } from '@deadman/stack';
 import { eventually, startTestRedis } from '@deadman/testing';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -9,6 +9,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { JobClient } from './job-client.js';
+import { ownStack } from './run-stack.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const TTL_MS = 2_000;
@@ -27,13 +28,12 @@ let client: JobClient;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'deadman-services-'));
-  stack = new Stack({ dataDir: folder });
+  stack = ownStack('services');
   const urls = (await stack.up()).map(({ service, url }) => [URLS[service], url]);
   settings = {
     ...(Object.fromEntries(urls) as Record<string, string>),
     DEADMAN_LEASE_TTL_MS: String(TTL_MS),
     DEADMAN_TIMEOUT_SLACK_MS: '1000',
-    DEADMAN_QUEUES: 'default,doomed',
     DEADMAN_HANDLERS: join(import.meta.dirname, '..', 'fixtures', 'blocking-handlers.mjs'),
   };
   services = new Services({ dataDir: folder, settings });
@@ -55,9 +55,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 }, TIMEOUT_MS);
 
-/** They serve the queue of all tests but the one that has its own. */
-const startWorker = (name: string): Promise<ServiceProcess> =>
-  services.start('worker', name, { DEADMAN_QUEUES: 'default' });
+const startWorker = (name: string): Promise<ServiceProcess> => services.start('worker', name);
 
 /** The worker that runs a job now. */
 async function runnerOf(id: string): Promise<ServiceProcess> {
@@ -108,22 +106,6 @@ describe('the four services', () => {
     expect(await client.untilEnded(id)).toMatchObject({ state: 'cancelled', attempt: 1, lapses: 0 });
   });
 
-  it('kill -9 of a worker mid-job: another runs it, and the job tells who took it and why', async () => {
-    const { id } = await client.submit('demo.sleep', { ms: 3_000 });
-    const killed = await runnerOf(id);
-    await killed.kill();
-    const killedAt = Date.now();
-    await eventually(async () => expect(await client.find(id)).toMatchObject({ state: 'running', attempt: 2 }), {
-      withinMs: TTL_MS + 20_000,
-    });
-    console.info(`killed: started again ${Date.now() - killedAt} ms later, at a TTL of ${TTL_MS} ms`);
-    expect(await client.untilEnded(id)).toMatchObject({ state: 'succeeded', failures: 0, lapses: 1 });
-    expect(await client.attempts(id)).toMatchObject([
-      { outcome: 'lapsed', reclaimedBy: 'reaper-1', reason: 'lease-lapsed' },
-      { outcome: 'succeeded', reclaimedBy: null },
-    ]);
-  });
-
   it('a handler that blocks its process for 1.5 × TTL keeps its job, and its neighbour, too', async () => {
     const neighbour = await client.submit('demo.sleep', { ms: 1_000 });
     const { id } = await client.submit('team.block', { ms: 1.5 * TTL_MS });
@@ -150,16 +132,6 @@ describe('the four services', () => {
     expect(await leaving.stop()).toEqual({ code: 0, signal: null });
     expect(await client.find(id)).toMatchObject({ state: 'succeeded', attempt: 1, lapses: 0 });
     expect(leaving.lines().at(-1)).toMatchObject({ event: 'service.stopped', exitCode: 0 });
-  });
-
-  it('go on after a failpoint killed a worker between its claim and its lease', async () => {
-    const queue = { DEADMAN_QUEUES: 'doomed' };
-    const doomed = await services.start('worker', 'doomed', { ...queue, DEADMAN_FAILPOINT: 'after_claim:kill@1' });
-    const { id } = await new JobClient(api.url, 'doomed').submit('demo.echo', 1);
-    expect(await doomed.ended).toEqual({ code: null, signal: 'SIGKILL' });
-    const heir = await services.start('worker', 'heir', queue);
-    expect(await client.untilEnded(id)).toMatchObject({ state: 'succeeded', attempt: 2, lapses: 1 });
-    await heir.stop();
   });
 
   it('refuse an invalid configuration with 78, naming every fault', async () => {

@@ -1,6 +1,6 @@
 import { Services } from '@deadman/services';
 import type { ServiceProcess, Settings } from '@deadman/services';
-import { Stack } from '@deadman/stack';
+import type { Stack } from '@deadman/stack';
 import { BrokerWitness, createTestDatabase, eventually, SqlProbe } from '@deadman/testing';
 import type { TestDatabase } from '@deadman/testing';
 import { TopicNames } from '@deadman/transport';
@@ -8,11 +8,9 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { JobClient } from '../job-client.js';
+import { sharedStack } from '../run-stack.js';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
-
-/** Where the run's stack is; without a run, one that is left running for the next time. */
-const STACK_DIR = process.env['DEADMAN_TEST_STACK_DIR'] ?? join(ROOT, '.deadman', 'test', 'e2e');
 
 /** Logs and records of the services, kept after the test for whoever wonders. */
 const LOGS_DIR = join(ROOT, '.deadman', 'test', 'installations');
@@ -20,6 +18,9 @@ const LOGS_DIR = join(ROOT, '.deadman', 'test', 'installations');
 const HANDLERS = join(import.meta.dirname, '..', '..', 'fixtures', 'distribution-handlers.mjs');
 
 const TOPICS = new TopicNames();
+
+/** Each has a database of its own in Redis, by its place here: what wakes one's jobs is nobody else's. */
+const INSTALLATIONS = ['due', 'outages', 'partitions', 'takeover', 'takeover-slow'] as const;
 
 /** Tells this run's queues from those of an earlier one, whose topics the broker may still have. */
 const RUN = randomUUID().slice(0, 8);
@@ -81,12 +82,15 @@ export class Installation {
   }
 
   /** @param name names its queue, and the folder of its logs. */
-  static async open(name: string, settings: Settings = {}): Promise<Installation> {
-    const stack = new Stack({ dataDir: STACK_DIR });
+  static async open(
+    name: (typeof INSTALLATIONS)[number],
+    settings: Settings = {},
+    stack = sharedStack(),
+  ): Promise<Installation> {
     const [postgres, redis, kafka] = (await stack.up()).map(({ url }) => url) as [string, string, string];
     const database = await createTestDatabase({ server: postgres });
     const witness = await BrokerWitness.connect(kafka.split(','));
-    const urls = { postgres: database.url, redis, kafka };
+    const urls = { postgres: database.url, redis: `${redis}/${1 + INSTALLATIONS.indexOf(name)}`, kafka };
     const installation = new Installation(name, settings, stack, { urls, database, witness });
     await installation.services.prepare();
     return installation;

@@ -4,7 +4,11 @@ import { readPassword, type ClusterFolder } from './cluster-folder.js';
 /** The database Deadman uses, apart from the one every server comes with. */
 const DATABASE = 'deadman';
 
-const CONNECT_WITHIN_MS = 1_000;
+/** For a look that is repeated until the server is ready. Milliseconds. */
+const LOOK_WITHIN_MS = 1_000;
+/** For what is done once, on a machine as busy as it may be. Milliseconds. */
+const CONNECT_WITHIN_MS = 20_000;
+const QUERY_WITHIN_MS = 20_000;
 
 /** The URL carries the superuser's password: hand it to a driver, and keep it out of logs. */
 export function urlOf(folder: ClusterFolder, port: number, database = DATABASE): string {
@@ -19,7 +23,7 @@ export function urlOf(folder: ClusterFolder, port: number, database = DATABASE):
  */
 export async function whyNotReady(folder: ClusterFolder, port: number): Promise<string | null> {
   try {
-    return await withClient(urlOf(folder, port, 'postgres'), async (client) => {
+    return await withClient(urlOf(folder, port, 'postgres'), LOOK_WITHIN_MS, async (client) => {
       const { rows } = await client.query<{ folder: string }>("SELECT current_setting('data_directory') AS folder");
       return rows[0]?.folder === folder.pgdata ? null : `port ${port} is another server's (${rows[0]?.folder})`;
     });
@@ -30,17 +34,17 @@ export async function whyNotReady(folder: ClusterFolder, port: number): Promise<
 
 /** Creates the database on the first start, and does nothing later. */
 export async function ensureDatabase(folder: ClusterFolder, port: number): Promise<void> {
-  await withClient(urlOf(folder, port, 'postgres'), async (client) => {
+  await withClient(urlOf(folder, port, 'postgres'), CONNECT_WITHIN_MS, async (client) => {
     const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
     if (rowCount === 0) await client.query('CREATE DATABASE deadman');
   });
 }
 
-async function withClient<T>(url: string, use: (client: Client) => Promise<T>): Promise<T> {
+async function withClient<T>(url: string, connectWithinMs: number, use: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({
     connectionString: url,
-    connectionTimeoutMillis: CONNECT_WITHIN_MS,
-    query_timeout: 20 * CONNECT_WITHIN_MS,
+    connectionTimeoutMillis: connectWithinMs,
+    query_timeout: QUERY_WITHIN_MS,
   });
   // A connection that breaks between two queries is reported by the next one; unheard, the event would end the process.
   client.on('error', () => undefined);

@@ -127,6 +127,28 @@ export const FOUND_BY_SCHEDULES = [
         from: "if (nowMs >= situation.nextIdleClaimAtMs) return { kind: 'idle', limit };\n",
         to: '\n',
       },
+      {
+        file: 'libs/engine/src/claim-plan.ts',
+        from: 'forMs: Math.min(MAX_WAIT_MS, situation.nextIdleClaimAtMs - nowMs)',
+        to: 'forMs: MAX_WAIT_MS',
+      },
+    ],
+  },
+  {
+    name: 'a claim loop that waits for no time at all',
+    rule: '§5',
+    budget: 200,
+    edits: [
+      {
+        file: 'libs/engine/src/claim-plan.ts',
+        from: "if (nowMs - situation.lastIdleClaimAtMs >= pace.idleAtLeastEveryMs) return { kind: 'idle', limit };\n",
+        to: '\n',
+      },
+      {
+        file: 'libs/engine/src/claim-plan.ts',
+        from: "if (nowMs >= situation.nextIdleClaimAtMs) return { kind: 'idle', limit };\n",
+        to: '\n',
+      },
     ],
   },
   {
@@ -285,6 +307,23 @@ export const FOUND_BY_SCHEDULES = [
         to: '\n',
       },
       { file: 'libs/engine/src/run-transactions.ts', from: '    if (known !== null) return known.value;\n', to: '\n' },
+    ],
+  },
+  {
+    name: 'a change is made outside the transaction of its note',
+    rule: '§7',
+    budget: 500,
+    edits: [
+      {
+        file: 'libs/store/src/memory/memory-effect-store.ts',
+        from: '    for (const statement of statements) this.#db.statements.push({ jobId, key, ...statement });\n',
+        to: '\n',
+      },
+      {
+        file: 'libs/store/src/memory/memory-effect-store.ts',
+        from: "    if (this.#db.effects.get(jobId)?.has(key)) return { kind: 'exists' };\n",
+        to: "    for (const statement of statements) this.#db.statements.push({ jobId, key, ...statement });\n    if (this.#db.effects.get(jobId)?.has(key)) return { kind: 'exists' };\n",
+      },
     ],
   },
   {

@@ -26,6 +26,8 @@ export type Fault =
       /** Redis and Kafka come back with nothing. Postgres never does. */
       readonly isEmptied: boolean;
     }
+  /** Postgres is away for everybody, Redis goes away shortly before that is over and comes back `lagMs` after it: a rack that boots. */
+  | { readonly kind: 'blackout'; readonly atMs: number; readonly forMs: number; readonly lagMs: number }
   /** One process hears nothing from a server, and the server nothing from it. */
   | {
       readonly kind: 'cut';
@@ -59,6 +61,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   'block',
   'restart',
   'outage',
+  'blackout',
   'cut',
   'redis-flush',
   'redis-rewind',
@@ -182,6 +185,8 @@ function planFault(kind: FaultKind, untilMs: number, dice: Dice): Fault {
       return { kind, atMs, victim, forMs: dice.integer(500, 16_000) };
     case 'outage':
       return planOutage(atMs, dice);
+    case 'blackout':
+      return { kind, atMs, forMs: dice.integer(1_000, 16_000), lagMs: dice.integer(500, 8_000) };
     case 'cut':
       return { kind, atMs, victim, server: dice.pick(SERVERS), forMs: dice.integer(500, 16_000) };
     case 'redis-rewind':

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Dice } from './dice.js';
-import { Kernel } from './kernel.js';
+import { Kernel, Livelock } from './kernel.js';
 import { Process } from './process.js';
 
 function aProcess(kernel: Kernel, seed = 1): Process {
@@ -30,6 +30,13 @@ describe('Kernel', () => {
     kernel.after(1, () => ran.push('next'));
     await kernel.run(2);
     expect(ran).toEqual(['chain', 'next']);
+  });
+
+  it('tells when something turns on the spot', async () => {
+    const kernel = new Kernel();
+    const spin = (): void => void kernel.after(0, spin);
+    kernel.after(1, spin);
+    await expect(kernel.run(2)).rejects.toBeInstanceOf(Livelock);
   });
 
   it('forgets what was taken back', async () => {

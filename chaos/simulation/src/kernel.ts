@@ -15,6 +15,14 @@ export interface Owner {
   postpone(run: () => void): boolean;
 }
 
+/** Events of one instant past which the world is taken to turn on the spot. A busy one has some hundred. */
+const MOST_AT_ONCE = 100_000;
+
+/** Something asks to go on at once, again and again, and time stands still: a real process would eat its core. */
+export class Livelock extends Error {
+  override readonly name = 'Livelock';
+}
+
 /**
  * The virtual world's clock: events in order of their time, and of one time in order of their making. Between two events
  * all promises run on as far as they can, so that the engine's asynchronous code runs as it does in a real process, only
@@ -25,6 +33,7 @@ export class Kernel {
   #nowMs = 0;
   #order = 0;
   #ran = 0;
+  #ranAtOnce = 0;
 
   get nowMs(): number {
     return this.#nowMs;
@@ -42,7 +51,7 @@ export class Kernel {
     return () => void (event.run = null);
   }
 
-  /** Runs events until `isDone`, or until the world is `untilMs` old. True when it was done in time. */
+  /** Runs events until `isDone`, or until the world is `untilMs` old. True when it was done in time. Throws `Livelock`. */
   async run(untilMs: number, isDone: () => boolean = () => false): Promise<boolean> {
     await promisesSettled();
     for (;;) {
@@ -50,11 +59,17 @@ export class Kernel {
       const event = this.#events.peek();
       if (event === undefined || event.atMs > untilMs) break;
       this.#events.pop();
-      this.#nowMs = event.atMs;
+      this.#moveTo(event.atMs);
       if (isRunnable(event)) await this.#runOne(event);
     }
     this.#nowMs = untilMs;
     return isDone();
+  }
+
+  #moveTo(atMs: number): void {
+    this.#ranAtOnce = atMs === this.#nowMs ? this.#ranAtOnce + 1 : 0;
+    if (this.#ranAtOnce > MOST_AT_ONCE) throw new Livelock(`${MOST_AT_ONCE} events at ${atMs} ms, and no end`);
+    this.#nowMs = atMs;
   }
 
   async #runOne({ run }: Event): Promise<void> {

@@ -45,5 +45,12 @@ export class Promises {
 /** Whether the row still shows what the answer was based on. */
 function isRemembered(job: Job | undefined, { answer, attempt }: CancelPromise): boolean {
   if (job === undefined || job.attempt !== attempt) return false;
-  return answer === 'asked' ? job.cancelRequestedAt !== null : isTerminal(job.state);
+  switch (answer) {
+    case 'asked':
+      return job.cancelRequestedAt !== null;
+    case 'cancelled':
+      return job.state === 'CANCELLED';
+    case 'finished':
+      return isTerminal(job.state);
+  }
 }

@@ -4,6 +4,7 @@ import { Clients } from './clients.js';
 import { Dice } from './dice.js';
 import { TTL_MS } from './deployment.js';
 import { planFaults } from './fault-plan.js';
+import { Livelock } from './kernel.js';
 import type { FaultPlan } from './fault-plan.js';
 import type { Violation } from './invariants.js';
 import { RARE_TYPE, scriptOf } from './sim-handler.js';
@@ -57,10 +58,7 @@ export async function runPlan(plan: FaultPlan, isTold = false): Promise<Schedule
   const clients = new Clients(world);
   for (const fault of plan.faults) world.schedule(fault);
   clients.begin();
-  await world.kernel.run(plan.untilMs);
-  world.heal();
-  const endedAtMs = await untilHealed(world, clients);
-  new Verdict(world.watched, world.invariants).judge(clients.batches, world.hasFailedOver);
+  const endedAtMs = await runToItsEnd(world, clients);
   story.mix(world.kernel.ran);
   return {
     seed: plan.seed,
@@ -70,6 +68,22 @@ export async function runPlan(plan: FaultPlan, isTold = false): Promise<Schedule
     measures: measure(world, endedAtMs),
     story,
   };
+}
+
+/** Runs and judges a world. Returns when it had ended. */
+async function runToItsEnd(world: World, clients: Clients): Promise<number> {
+  const { kernel, plan, invariants } = world;
+  try {
+    await kernel.run(plan.untilMs);
+    world.heal();
+    const endedAtMs = await untilHealed(world, clients);
+    new Verdict(world.watched, invariants).judge(clients.batches, world.hasFailedOver);
+    return endedAtMs;
+  } catch (error) {
+    if (!(error instanceof Livelock)) throw error;
+    invariants.add('G9 livelock', '', error.message);
+    return kernel.nowMs;
+  }
 }
 
 /** Waits until everything has ended and stays so for longer than a lease. Returns when that was. */

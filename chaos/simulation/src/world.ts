@@ -32,6 +32,8 @@ export type { Intake } from './deployment.js';
 
 /** How soon somebody starts a process again that died by itself. Milliseconds. */
 const RESTART_MS = 500;
+/** How long both servers are away in a blackout. Milliseconds. */
+const BLACKOUT_OVERLAP_MS = 500;
 /** How long a process that was told to stop may take before it is killed. Milliseconds. */
 const STOP_WITHIN_MS = 15_000;
 
@@ -160,6 +162,8 @@ export class World {
         return this.#restart(this.#victim(fault.victim), fault.forMs);
       case 'outage':
         return this.#outage(fault);
+      case 'blackout':
+        return this.#blackout(fault);
       case 'cut':
         return this.#cut(this.#victim(fault.victim).name, fault.server, fault.forMs);
       case 'redis-flush':
@@ -224,6 +228,14 @@ export class World {
     if (isEmptied && server === 'redis') this.#redis.empty();
     if (isEmptied && server === 'kafka') this.#broker.wipe();
     this.kernel.after(forMs, () => this.#bringUp(server));
+  }
+
+  #blackout({ atMs, forMs, lagMs }: Fault & { kind: 'blackout' }): void {
+    const silent = { kind: 'outage', manner: 'refuses', isEmptied: false, atMs } as const;
+    this.#outage({ ...silent, server: 'postgres', forMs });
+    this.kernel.after(Math.max(0, forMs - BLACKOUT_OVERLAP_MS), () => {
+      if (!this.#isCalm) this.#outage({ ...silent, server: 'redis', forMs: BLACKOUT_OVERLAP_MS + lagMs });
+    });
   }
 
   #bringUp(server: ServerName): void {

@@ -11,8 +11,11 @@ const RECOVERY_SLACK_MS = 15_000;
 /** What G9 allows a job in quarantine: each time it may wait for a worker that empties its slots. Milliseconds. */
 const QUARANTINE_MS = 120_000;
 
-/** Below this share of all slots the jobs that are left no longer fill the workers, and the storm may end. */
-const NEARLY_NOTHING = 0.5;
+/** Below these shares of all slots the jobs that are left no longer fill the workers: the storm may end, and has to end. */
+const [FEW, HARDLY_ANY] = [0.5, 0.1];
+
+/** The last runs, which nobody kills any more, must not push the share below what is asked for. */
+const ABOVE = 1.04;
 
 const LOOK_EVERY_MS = 200;
 
@@ -25,28 +28,33 @@ export const killStorm: Scenario = {
   checks: STORM_CHECKS,
   async act(stage) {
     const { site, options, slots, runMs } = stage;
+    const jobs = stage.scaled(options.jobs);
     const count = new KillCount();
-    const plan = new KillPlan(stage.dice('deaths'), { killRate: options.killRate, runMs });
+    const plan = new KillPlan(stage.dice('deaths'), { aim: aimOf(options.killRate, slots, jobs), runMs });
     const storm = new Storm(site, plan, count);
     storm.start(workerNames(options.workers));
-    const loading = stage.submit({ jobs: stage.scaled(options.jobs) });
+    const loading = stage.submit({ jobs });
     let isLoaded = false;
     void loading.then(() => (isLoaded = true));
 
     const isOver = (): boolean => {
       count.look(site.lives);
-      stage.say(`killed ${((count.rate ?? 0) * 100).toFixed(1)} % of ${count.started} starts`);
+      stage.say(`${((count.rate ?? 0) * 100).toFixed(1)} % interrupted, of ${count.started} starts`);
       if (storm.failure !== null || stage.stop.aborted) return true;
-      if (!isLoaded || stage.open > NEARLY_NOTHING * slots) return false;
-      return stage.open === 0 || (count.rate ?? 0) >= options.killRate;
+      if (!isLoaded || stage.open > FEW * slots) return false;
+      return stage.open <= HARDLY_ANY * slots || (count.rate ?? 0) >= options.killRate * ABOVE;
     };
-    await stage.until(isOver, limitMs(stage.scaled(options.jobs), slots, runMs), LOOK_EVERY_MS);
+    await stage.until(isOver, limitMs(jobs, slots, runMs), LOOK_EVERY_MS);
     await storm.stop();
     await loading;
     if (storm.failure !== null) throw storm.failure;
     return QUARANTINE_MS;
   },
 };
+
+function aimOf(killRate: number, slots: number, jobs: number): number {
+  return Math.min(0.9, killRate * (ABOVE + slots / jobs));
+}
 
 /** A bound against hanging: three times what the runs take without faults, and what a start takes. Milliseconds. */
 function limitMs(jobs: number, slots: number, runMs: number): number {

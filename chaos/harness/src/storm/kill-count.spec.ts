@@ -48,6 +48,23 @@ describe('the count of a storm', () => {
     expect([count.started, count.interrupted, count.rate]).toEqual([3, 2, 2 / 3]);
   });
 
+  it('leaves out of the share what is still under way', () => {
+    const count = new KillCount();
+    for (const job of ['a', 'b', 'c']) write('attempt-started', job);
+    write('attempt-settled', 'b');
+    count.look([life]);
+    expect(count.rate).toBe(0);
+  });
+
+  it('tells how long workers take to their first run', () => {
+    const count = new KillCount();
+    expect(count.bootMs).toBeGreaterThan(0);
+    Object.assign(life, { startedAtMs: -1_999 });
+    write('attempt-started', 'a');
+    count.look([life]);
+    expect(count.bootMs).toBe(2_000);
+  });
+
   it('does not take a worker that was stopped for one that was killed', () => {
     const count = new KillCount();
     write('attempt-started', 'a');

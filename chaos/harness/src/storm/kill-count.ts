@@ -5,6 +5,9 @@ import type { Life } from '../run/lives.js';
 
 const CHUNK = 1 << 20;
 
+/** What a worker takes from its start to its first run, before one was seen. Milliseconds, measured on two busy cores. */
+const FIRST_BOOT_MS = 3_500;
+
 /**
  * Follows the histories of workers while they are written, for the share of runs that kills have interrupted. An estimate:
  * a run that its worker settled and did not live to write down counts as interrupted. The checks count by the database.
@@ -12,7 +15,10 @@ const CHUNK = 1 << 20;
 export class KillCount {
   readonly #followed = new Map<Life, Followed>();
   #started = 0;
+  #ended = 0;
   #interrupted = 0;
+  #boots = 0;
+  #bootsMs = 0;
 
   get started(): number {
     return this.#started;
@@ -22,9 +28,15 @@ export class KillCount {
     return this.#interrupted;
   }
 
-  /** Null before the first start. */
+  /** Of the runs that are over, since those under way may come to either end. Null while none is. */
   get rate(): number | null {
-    return this.#started === 0 ? null : this.#interrupted / this.#started;
+    const over = this.#ended + this.#interrupted;
+    return over === 0 ? null : this.#interrupted / over;
+  }
+
+  /** What a worker took from its start to its first run, on average. */
+  get bootMs(): number {
+    return this.#boots === 0 ? FIRST_BOOT_MS : this.#bootsMs / this.#boots;
   }
 
   /** Reads what was written since the last look. A life that has ended is looked at once more, and then counted. */
@@ -34,11 +46,19 @@ export class KillCount {
       const followed = this.#followed.get(life) ?? this.#follow(life);
       if (followed.isOver) continue;
       const hasEnded = life.endedAtMs !== null;
-      const before = followed.history.starts.length;
+      const before = { started: followed.history.starts.length, ended: followed.history.endings.length };
       followed.read(life);
-      this.#started += followed.history.starts.length - before;
+      const { starts, endings } = followed.history;
+      this.#started += starts.length - before.started;
+      this.#ended += endings.length - before.ended;
+      if (before.started === 0 && starts.length > 0) this.#addBoot(starts[0]!.at - life.startedAtMs);
       if (hasEnded) this.#close(followed, life);
     }
+  }
+
+  #addBoot(ms: number): void {
+    this.#boots += 1;
+    this.#bootsMs += ms;
   }
 
   #follow(life: Life): Followed {

@@ -3,15 +3,16 @@ import { describe, expect, it } from '@jest/globals';
 import { STRATA } from '../run/lives.js';
 import { KillPlan } from './kill-plan.js';
 
-const OPTIONS = { killRate: 0.3, runMs: 3_000 };
+const OPTIONS = { aim: 0.3, runMs: 3_000 };
+const BOOT_MS = 2_000;
 
 const planOf = (seed: number): KillPlan => new KillPlan(new SeededRandom(seed), OPTIONS);
 
-const deathsOf = (plan: KillPlan, count: number, achieved: number | null = null): ReturnType<KillPlan['next']>[] =>
-  Array.from({ length: count }, () => plan.next(achieved));
+const deathsOf = (plan: KillPlan, count: number, rate: number | null = null): ReturnType<KillPlan['next']>[] =>
+  Array.from({ length: count }, () => plan.next({ rate, bootMs: BOOT_MS }));
 
-const meanAgeMs = (achieved: number | null): number =>
-  deathsOf(planOf(7), 600, achieved).reduce((sum, { ageMs }) => sum + ageMs, 0) / 600;
+const meanAgeMs = (rate: number | null): number =>
+  deathsOf(planOf(7), 600, rate).reduce((sum, { ageMs }) => sum + ageMs, 0) / 600;
 
 describe('a plan of deaths', () => {
   it('is the same for the same seed, and another for another', () => {
@@ -31,7 +32,12 @@ describe('a plan of deaths', () => {
   });
 
   it('never lets workers die before they run anything, nor live for ever', () => {
-    expect(meanAgeMs(0)).toBeGreaterThan(1_000);
-    expect(meanAgeMs(1)).toBeLessThan(60_000);
+    for (const { ageMs } of deathsOf(planOf(3), 600, 0)) expect(ageMs).toBeGreaterThan(BOOT_MS + 1_000);
+    for (const { ageMs } of deathsOf(planOf(3), 600, 1)) expect(ageMs).toBeLessThan(60_000);
+  });
+
+  it('lets a life of n mean runs be as long as the share 1 / (n + 1) asks for', () => {
+    expect(meanAgeMs(null)).toBeGreaterThan(BOOT_MS + 0.95 * 7_000);
+    expect(meanAgeMs(null)).toBeLessThan(BOOT_MS + 1.05 * 7_000);
   });
 });

@@ -9,29 +9,33 @@ export interface PlannedDeath {
   readonly ageMs: number;
 }
 
-/** A rate above the one that is asked for, so that the last runs, which nobody kills any more, do not push it below. */
-const AIM = 1.06;
-
 /** How strongly a life is shortened when too few runs are interrupted; a guess that settles within some kills. */
 const GAIN = 4;
 
-const [SHORTEST, LONGEST] = [0.35, 2.5];
-
-/** A worker that has just been started runs nothing for about this long. Milliseconds, measured on two busy cores. */
-const BOOT_MS = 2_500;
+const [SHORTEST, LONGEST] = [0.4, 2.5];
 
 export interface KillPlanOptions {
-  readonly killRate: number;
+  /** Share of runs that kills are to interrupt. */
+  readonly aim: number;
   /** Mean time of a run without faults. Milliseconds. */
   readonly runMs: number;
 }
 
+/** What a storm has come to so far. */
+export interface StormSoFar {
+  /** Share of the runs that are over which a kill has ended; null while there is none. */
+  readonly rate: number | null;
+  /** What a worker takes from its start to its first run, on this machine. Milliseconds. */
+  readonly bootMs: number;
+}
+
 /**
- * Decides where and when each life of a worker ends. The places and the relation of the ages to each other follow from the
- * seed alone; all ages are scaled by one factor that holds the share of interrupted runs where it is wanted.
+ * Decides where and when each life of a worker ends. The places and the relation of the times to each other follow from the
+ * seed alone; all times are scaled by one factor that holds the share of interrupted runs where it is wanted.
  *
  * A worker that runs its jobs without a pause starts, in a life of n mean runs, its slots n + 1 times over, and its death
- * interrupts them once: the share is 1 / (n + 1).
+ * interrupts them once: the share is 1 / (n + 1). It lives for that long from its first run on: one that died before would
+ * interrupt nothing, and the fewer runs are interrupted, the shorter are the lives.
  */
 export class KillPlan {
   readonly #dice: SeededRandom;
@@ -43,14 +47,12 @@ export class KillPlan {
     this.#options = options;
   }
 
-  /** @param achieved share of started runs that kills have interrupted so far; null while there is none. */
-  next(achieved: number | null): PlannedDeath {
-    const { killRate, runMs } = this.#options;
-    const aim = Math.min(0.95, killRate * AIM);
-    const meanMs = BOOT_MS + runMs * (1 / aim - 1);
+  next({ rate, bootMs }: StormSoFar): PlannedDeath {
+    const { aim, runMs } = this.#options;
+    const meanMs = runMs * (1 / aim - 1);
     const spread = 0.5 + this.#dice.next();
-    const factor = achieved === null ? 1 : clamp((achieved / aim) ** GAIN);
-    return { stratum: this.#nextPlace(), ageMs: Math.round(meanMs * spread * factor) };
+    const factor = rate === null ? 1 : clamp((rate / aim) ** GAIN);
+    return { stratum: this.#nextPlace(), ageMs: Math.round(bootMs + meanMs * spread * factor) };
   }
 
   /** Each place once, in an order by chance, before any comes again: a short storm meets all of them too. */

@@ -47,7 +47,7 @@ export class Storm {
   async #liveAndDie(worker: string): Promise<void> {
     while (!this.#ended.signal.aborted) {
       this.#count.look(this.#site.lives);
-      const isSpared = await this.#live(worker, this.#plan.next(this.#count.rate));
+      const isSpared = await this.#live(worker, this.#plan.next(this.#count));
       if (isSpared) return;
     }
     await this.#site.launch('worker', worker);

@@ -27,7 +27,7 @@ const PER_BATCH = 100;
 const CLIENTS = 4;
 
 /** Open jobs, in multiples of all slots, from which on clients wait: the backlog stays deep enough for every worker. */
-const WINDOW = 8;
+const WINDOW = 4;
 
 export interface BatchOfJobs {
   readonly jobs: number;
@@ -117,6 +117,7 @@ export class Stage {
       ...more,
     });
     const shape = { jobs, jobOf, perBatch: PER_BATCH, clients: CLIENTS, window: window ?? WINDOW * this.slots };
+    this.figures['open jobs, at most, for which clients wait'] = shape.window;
     await new Load(this.client, this.ledger, () => this.watch.ended, this.stop, shape).run();
   }
 

@@ -47,12 +47,13 @@ export class KillPlan {
     this.#options = options;
   }
 
-  next({ rate, bootMs }: StormSoFar): PlannedDeath {
+  /** @param share of its usual length that this life is to have. */
+  next({ rate, bootMs }: StormSoFar, share = 1): PlannedDeath {
     const { aim, runMs } = this.#options;
     const meanMs = runMs * (1 / aim - 1);
     const spread = 0.5 + this.#dice.next();
     const factor = rate === null ? 1 : clamp((rate / aim) ** GAIN);
-    return { stratum: this.#nextPlace(), ageMs: Math.round(bootMs + meanMs * spread * factor) };
+    return { stratum: this.#nextPlace(), ageMs: Math.round(bootMs + meanMs * spread * factor * share) };
   }
 
   /** Each place once, in an order by chance, before any comes again: a short storm meets all of them too. */

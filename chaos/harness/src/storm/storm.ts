@@ -30,8 +30,9 @@ export class Storm {
   }
 
   start(workers: readonly string[]): void {
-    for (const worker of workers) {
-      this.#lives.push(this.#liveAndDie(worker).catch((error: unknown) => void (this.failure ??= error)));
+    for (const [index, worker] of workers.entries()) {
+      const living = this.#liveAndDie(worker, (index + 1) / workers.length);
+      this.#lives.push(living.catch((error: unknown) => void (this.failure ??= error)));
     }
   }
 
@@ -44,10 +45,11 @@ export class Storm {
     await Promise.all(this.#lives);
   }
 
-  async #liveAndDie(worker: string): Promise<void> {
-    while (!this.#ended.signal.aborted) {
+  /** All are started at once; first lives of unequal length keep them from dying together. */
+  async #liveAndDie(worker: string, firstShare: number): Promise<void> {
+    for (let share = firstShare; !this.#ended.signal.aborted; share = 1) {
       this.#count.look(this.#site.lives);
-      const isSpared = await this.#live(worker, this.#plan.next(this.#count));
+      const isSpared = await this.#live(worker, this.#plan.next(this.#count, share));
       if (isSpared) return;
     }
     await this.#site.launch('worker', worker);

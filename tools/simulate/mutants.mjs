@@ -38,9 +38,9 @@ async function lookFor(base, mutant, number) {
   const copy = copyWithEdits(base, `mutant-${process.pid}-${number}`, mutant.edits);
   try {
     const args = ['--schedules', mutant.budget, '--seed', FIRST_SEED, '--threads', '1', '--until-found'];
-    const { found, schedules, violation } = JSON.parse(await output(mainOf(copy), args.map(String)));
-    const how = found ? `${violation.check}, ${schedules} schedules` : `not in ${schedules} schedules`;
-    return { isFound: found, how };
+    const found = JSON.parse(await output(mainOf(copy), args.map(String)));
+    const how = found === null ? `not in ${mutant.budget} schedules` : `${found.check}, ${found.schedules}`;
+    return { isFound: found !== null, how };
   } finally {
     removeCopy(copy);
   }

@@ -375,6 +375,18 @@ export const FOUND_BY_SCHEDULES = [
     ],
   },
   {
+    name: 'staleness without an unbroken database',
+    rule: '§9',
+    budget: 3000,
+    edits: [
+      {
+        file: 'libs/domain/src/lease-policy.ts',
+        from: 'const isUnbroken = known.storeUnbrokenMs >= ttlMs;',
+        to: 'const isUnbroken = true;',
+      },
+    ],
+  },
+  {
     name: 'a reap does not look at the lease',
     rule: '§9',
     budget: 3000,

@@ -418,18 +418,6 @@ export const FOUND_BY_SPECS = [
     ],
   },
   {
-    name: 'staleness without an unbroken database',
-    rule: '§9',
-    spec: 'libs/domain/src/lease-policy.spec.ts',
-    edits: [
-      {
-        file: 'libs/domain/src/lease-policy.ts',
-        from: 'const isUnbroken = known.storeUnbrokenMs >= ttlMs;',
-        to: 'const isUnbroken = true;',
-      },
-    ],
-  },
-  {
     name: 'an error that a reaper saw does not break the watch',
     rule: '§9',
     spec: 'libs/engine/src/reaper.spec.ts',

@@ -1,4 +1,5 @@
 /** The program behind `npm run simulate`. */
+import { findFault } from './find-fault.js';
 import { runJournalled } from './journal.js';
 import { parseOptions, USAGE } from './options.js';
 import type { Options } from './options.js';
@@ -7,7 +8,7 @@ import { toReport } from './report.js';
 import { runSafely } from './run-safely.js';
 import { runSeeds } from './run-seeds.js';
 import type { TimedTotals } from './run-seeds.js';
-import type { Failure, Totals } from './totals.js';
+import type { Failure } from './totals.js';
 
 /** Failing seeds that are shrunk and told: the first ones, since they tend to have one cause. */
 const MOST_TOLD = 3;
@@ -24,7 +25,7 @@ async function main(): Promise<number> {
   }
   if (options.replay !== null) return tellStory(options.replay);
   if (options.plan !== null) return tellStory(options.plan);
-  return runMany(options);
+  return options.untilFound ? reportFirst(options) : runMany(options);
 }
 
 async function tellStory(what: number | string): Promise<number> {
@@ -46,7 +47,6 @@ async function runMany(options: Options): Promise<number> {
       ? await runOnce(options)
       : await runJournalled({ ...options, file: options.journal, say: print });
   totals.failures.sort((one, other) => one.seed - other.seed);
-  if (options.untilFound) return reportFirst(totals);
   print(toReport(totals, seconds, options.verbose));
   for (const failure of totals.failures.slice(0, MOST_TOLD)) await tellFailure(failure, options.regressions);
   const complaints = totals.complaints();
@@ -55,19 +55,18 @@ async function runMany(options: Options): Promise<number> {
   return complaints.length === 0 || isFresh ? 0 : 1;
 }
 
-async function runOnce({ seed, schedules, threads, freshSeconds, untilFound }: Options): Promise<TimedTotals> {
-  if (freshSeconds === null) return runSeeds({ firstSeed: seed, schedules, threads, untilFound });
+async function runOnce({ seed, schedules, threads, freshSeconds }: Options): Promise<TimedTotals> {
+  if (freshSeconds === null) return runSeeds({ firstSeed: seed, schedules, threads });
   const firstSeed = newSeed();
   print(`fresh seeds from ${firstSeed}: whatever they find is reported and decides nothing`);
   return runSeeds({ firstSeed, schedules: Infinity, threads, withinMs: freshSeconds * 1_000 });
 }
 
 /** For whoever starts this program to look for a mutant: one line of JSON. */
-function reportFirst(totals: Totals): number {
-  const fault = totals.firstFault();
-  const [violation] = fault?.violations ?? [];
-  print(JSON.stringify({ found: fault !== null, schedules: totals.schedules, violation: violation ?? null }));
-  return fault === null ? 0 : 1;
+async function reportFirst(options: Options): Promise<number> {
+  const found = await findFault({ ...options, firstSeed: options.seed });
+  print(JSON.stringify(found));
+  return found === null ? 0 : 1;
 }
 
 async function tellFailure({ seed, violations: [first] }: Failure, folder: string | null): Promise<void> {

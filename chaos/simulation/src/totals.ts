@@ -96,13 +96,13 @@ export class Totals {
     return this.#sums.calmReaps === 0 ? 0 : this.#sums.calmFalseReaps / this.#sums.calmReaps;
   }
 
-  /** The first thing that is wrong, for whoever looks for a mutant; null while nothing is. */
-  firstFault(): Failure | null {
+  /** The first thing that is wrong, for whoever looks for a mutant; null while nothing is. Without a seed it is one of all of them. */
+  firstFault(): { readonly seed: number | null; readonly violations: readonly Violation[] } | null {
     const [failure] = this.failures.toSorted((one, other) => one.seed - other.seed);
     if (failure !== undefined) return failure;
     const areTooMany = this.#sums.calmFalseReaps >= 3 && this.falseReapShare > MAX_FALSE_REAPS;
     const message = `${this.#sums.calmFalseReaps} of ${this.#sums.calmReaps} reaps were false`;
-    return areTooMany ? { seed: 0, violations: [{ check: 'false reaps', jobId: '', message }] } : null;
+    return areTooMany ? { seed: null, violations: [{ check: 'false reaps', jobId: '', message }] } : null;
   }
 
   /** What keeps a run from being green, as sentences. */

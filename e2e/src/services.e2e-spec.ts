@@ -5,7 +5,7 @@ import type { Stack } from '@deadman/stack';
 import { eventually, startTestRedis } from '@deadman/testing';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { JobClient } from './job-client.js';
@@ -171,6 +171,9 @@ describe('the four services', () => {
     ]);
     const status = new CommandRun(['status'], folder);
     expect([await status.ended, status.said.match(/ up$| degraded$/gm)?.length]).toEqual([0, 5]);
+    const second = new CommandRun([], folder);
+    expect([await second.ended, second.said]).toEqual([1, expect.stringContaining('They run already')]);
+    expect(readRunning(command.dataDir)).toHaveLength(5);
 
     process.kill(records[1]!.pid, 'SIGKILL');
     await command.untilSaid(/worker-1 has ended \(SIGKILL\)/);
@@ -179,6 +182,19 @@ describe('the four services', () => {
     expect(await command.ended).toBe(0);
     expect(readRunning(command.dataDir)).toEqual([]);
     expect(await new CommandRun(['status'], folder).ended).toBe(1);
+  });
+
+  it('are not started any more once the command that starts them is told to stop', async () => {
+    const command = new CommandRun([], join(folder, 'early'));
+    await eventually(() => expect(existsSync(join(command.dataDir, 'services', 'api-1.log'))).toBe(true), {
+      withinMs: 120_000,
+      everyMs: 5,
+    });
+    command.interrupt();
+    expect(await command.ended).toBe(0);
+    expect(command.said).toContain('All have stopped.');
+    expect(command.said).not.toContain('Ctrl-C stops them');
+    expect(readRunning(command.dataDir)).toEqual([]);
   });
 
   it('live while everything they need is away, and begin by themselves when it is there', async () => {

@@ -8,6 +8,6 @@ export { canWalkTo, newFolderInSharedPlace, sharedPlace } from './reachable-plac
 export { accountFor, type ServerAccount } from './server-account.js';
 export type { ServerSettings } from './server-arguments.js';
 export { ServerLog } from './server-log.js';
-export { withStartLock } from './start-lock.js';
+export { holdStartLock, withStartLock, type HeldLock } from './start-lock.js';
 export { urlOf, whyNotReady } from './connection.js';
 export { waitUntil } from './wait-until.js';

@@ -24,6 +24,17 @@ export async function withStartLock<T>(file: string, limitMs: number, act: () =>
   }
 }
 
+/** A lock that is held until it is released, or until its holder's process ends. */
+export interface HeldLock {
+  release(): void;
+}
+
+/** Takes a lock for long, and does not wait: null when a living process holds it. */
+export function holdStartLock(file: string): HeldLock | null {
+  // The second try is for a lock that the first one found left behind, and removed.
+  return tryLock(file) || tryLock(file) ? { release: () => rmSync(file, { force: true }) } : null;
+}
+
 /** A link appears together with its content, so there is never a lock that does not name its holder. */
 function tryLock(file: string): boolean {
   const own = `${file}.${randomUUID()}`;

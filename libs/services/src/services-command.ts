@@ -1,13 +1,16 @@
+import { holdStartLock } from '@deadman/embedded-postgres';
 import { SERVICES as SERVERS, Stack } from '@deadman/stack';
 import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { relative, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from './service-error.js';
 import { isRunning, readRunning } from './service-record.js';
 import type { ServiceRecord } from './service-record.js';
 import { Services } from './services.js';
 import type { Fleet } from './services.js';
+import { StopOnSignal } from './stop-on-signal.js';
 
 const USAGE = `npm run services -- [--workers 1] [--reapers 1] [--apis 1]   starts all four services; Ctrl-C stops them
 npm run services -- status                                   what runs, and how it is
@@ -22,9 +25,6 @@ const EXIT_USAGE = 2;
 
 /** The api's port unless PORT says otherwise (0: any), or somebody has it. */
 const API_PORT = 8_080;
-
-/** A signal that comes twice within this time was sent once: by the terminal, and again by npm. Milliseconds. */
-const SAME_SIGNAL_MS = 1_000;
 
 const LOOK_EVERY_MS = 100;
 
@@ -68,69 +68,55 @@ function parseFleet(args: readonly string[]): Fleet | null {
   return fleet;
 }
 
-async function serve(fleet: Fleet, dataDir: string, { env, print }: ServicesCommand): Promise<number> {
-  const already = readRunning(dataDir);
-  if (already.length > 0) throw new ServiceError('They run already. To stop them: npm run services -- stop');
+/** One command at a time: a second one would not know of the services of the first, and write its records over theirs. */
+async function serve(fleet: Fleet, dataDir: string, command: ServicesCommand): Promise<number> {
+  mkdirSync(dataDir, { recursive: true });
+  const lock = holdStartLock(join(dataDir, 'services.lock'));
+  if (lock === null || readRunning(dataDir).length > 0) {
+    lock?.release();
+    throw new ServiceError('They run already. To stop them: npm run services -- stop');
+  }
+  try {
+    return await serveAlone(fleet, dataDir, command);
+  } finally {
+    lock.release();
+  }
+}
+
+async function serveAlone(fleet: Fleet, dataDir: string, { env, print }: ServicesCommand): Promise<number> {
   const stack = new Stack({ dataDir, given: givenBy(env), log: (line) => print(`${line}\n`) });
   const servers = await stack.up();
   const urls = Object.fromEntries(servers.map(({ service, url }) => [URL_VARIABLE[service], url]));
   const apiPort = await apiPortOf(env);
   const settings = { ...passedOn(env), ...urls };
   const services = new Services({ dataDir, settings, ownGroups: true, ...(apiPort !== null && { apiPort }) });
-  const stopping = stopOnSignal(services, print);
+  const stop = new StopOnSignal(services, print);
   try {
     await services.prepare();
-    await services.startAll(fleet);
+    await services.startAll(fleet, stop.asked);
   } catch (error) {
-    if (stopping.isAsked()) return stopping.done();
+    if (stop.asked.aborted) return exitCodeOf(await stop.finish());
     await services.killAll();
     throw error;
   }
   print(`\n${table(services.running.map(({ record }) => record))}\n`);
   print(`Ctrl-C stops them; the servers go on (npm run stack -- down). Records: ${shown(dataDir)}/services.json\n`);
-  return untilAllHaveEnded(services, stopping, print);
+  await untilAllHaveEnded(services, stop.asked, print);
+  return stop.asked.aborted ? exitCodeOf(await stop.finish()) : EXIT_OK;
 }
 
-interface Stopping {
-  isAsked(): boolean;
-  /** Resolves with the exit code once everything was stopped. */
-  done(): Promise<number>;
-}
-
-/** The first signal stops everything; a second one skips the waiting in that, as it does for each service. */
-function stopOnSignal(services: Services, print: (text: string) => void): Stopping {
-  let stopped: Promise<number> | null = null;
-  let lastMs = -Infinity;
-  const onSignal = (): void => {
-    const nowMs = performance.now();
-    if (nowMs - lastMs <= SAME_SIGNAL_MS) return;
-    lastMs = nowMs;
-    if (stopped !== null) return services.running.forEach((process) => process.signal('SIGTERM'));
-    print('\nStopping; once more skips the waiting for handlers.\n');
-    stopped = services.stopAll().then((ends) => {
-      const unclean = ends.filter(({ code }) => code !== 0).length;
-      print(unclean === 0 ? 'All have stopped.\n' : `All have stopped, ${unclean} of them not cleanly.\n`);
-      return unclean === 0 ? EXIT_OK : EXIT_FAILED;
-    });
-  };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
-  return { isAsked: () => stopped !== null, done: () => stopped ?? Promise.resolve(EXIT_OK) };
+function exitCodeOf(isClean: boolean): number {
+  return isClean ? EXIT_OK : EXIT_FAILED;
 }
 
 /** A service that ends by itself stays down, and is told of: hiding that would hide what made it end. */
-async function untilAllHaveEnded(
-  services: Services,
-  stopping: Stopping,
-  print: (text: string) => void,
-): Promise<number> {
+async function untilAllHaveEnded(services: Services, asked: AbortSignal, print: (text: string) => void): Promise<void> {
   await Promise.all(
     services.running.map(async (process) => {
       const { code, signal } = await process.ended;
-      if (!stopping.isAsked())
-        print(`${process.instance} has ended (${signal ?? code}); its log: ${process.record.log}\n`);
+      if (!asked.aborted) print(`${process.instance} has ended (${signal ?? code}); its log: ${process.record.log}\n`);
     }),
   );
-  return stopping.done();
 }
 
 async function status(dataDir: string, { print }: ServicesCommand): Promise<number> {

@@ -120,8 +120,15 @@ export class Services {
     return started;
   }
 
-  /** Starts a whole fleet, by default one of each, and waits until all are ready. */
-  async startAll({ apis = 1, workers = 1, reapers = 1, deadLetterConsumers = 1 }: Fleet = {}): Promise<void> {
+  /**
+   * Starts a whole fleet, by default one of each, and waits until all are ready.
+   *
+   * @param stop starts no more of them once it aborts; what runs by then is left to whoever aborted it. Then it throws.
+   */
+  async startAll(
+    { apis = 1, workers = 1, reapers = 1, deadLetterConsumers = 1 }: Fleet = {},
+    stop?: AbortSignal,
+  ): Promise<void> {
     const counts: readonly (readonly [ServiceName, number])[] = [
       ['api', apis],
       ['worker', workers],
@@ -130,9 +137,13 @@ export class Services {
     ];
     const started: ServiceProcess[] = [];
     for (const [service, count] of counts) {
-      for (let number = 0; number < count; number += 1) started.push(await this.launch(service));
+      for (let number = 0; number < count; number += 1) {
+        stop?.throwIfAborted();
+        started.push(await this.launch(service));
+      }
     }
     await Promise.all(started.map((process) => process.untilReady()));
+    stop?.throwIfAborted();
   }
 
   /** Asks all to end, and waits until they have. */

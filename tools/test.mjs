@@ -41,6 +41,7 @@ const CI_ALONE = {
   readme: () => ifBuilt(() => check('node', ['tools/readme.mjs'], null)),
   demo: () => ifBuilt(() => check('node', ['tools/demo.mjs'], null)),
   model,
+  mutants: () => check('node', ['tools/simulate.mjs', '--mutants'], null),
   // What new seeds find is shown, and decides nothing: a change is not to blame for what was there before it.
   fresh: () => check('node', ['tools/simulate.mjs', '--fresh', '30', '--keep-nothing'], null),
 };

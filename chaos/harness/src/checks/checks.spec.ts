@@ -92,6 +92,14 @@ const DOCTORED: readonly (readonly [check: string, what: string, doctor: Doctor]
     'a crash loop of a job that was hardly ever alone',
     withJob('plain', { state: 'DEAD', crashes: 8, lapses: 8 }),
   ],
+  [
+    'failures-are-the-handlers-own',
+    'a failure that was not counted',
+    withAttempts('killed', [
+      anAttempt('killed', 1, { outcome: 'failed' }),
+      anAttempt('killed', 2, { claimedAtMs: 9_000 }),
+    ]),
+  ],
   ['failures-are-the-handlers-own', 'a lapse that was counted as a failure', withJob('killed', { failures: 1 })],
   ['dead-for-a-reason', 'a death without a reason', withJob('plain', { state: 'DEAD', failures: 1 })],
   [

@@ -36,6 +36,7 @@ export interface BatchOfJobs {
   readonly runMs?: readonly [number, number];
   readonly more?: object;
   readonly window?: number;
+  readonly perBatch?: number;
 }
 
 /** Where a scenario acts: the services, clients who write down what they are told, dice, and a place for what it finds. */
@@ -103,7 +104,14 @@ export class Stage {
   }
 
   /** Hands jobs in and resolves when all are accepted. */
-  async submit({ jobs, type = 'chaos.fire', runMs, more = {}, window }: BatchOfJobs): Promise<void> {
+  async submit({
+    jobs,
+    type = 'chaos.fire',
+    runMs,
+    more = {},
+    window,
+    perBatch = PER_BATCH,
+  }: BatchOfJobs): Promise<void> {
     const first = this.#submitted;
     this.#submitted += jobs;
     const [least, most] = runMs ?? [this.runMs / 2, this.runMs * 1.5];
@@ -116,7 +124,7 @@ export class Stage {
       idempotencyKey: `${this.seed}-${first + index}`,
       ...more,
     });
-    const shape = { jobs, jobOf, perBatch: PER_BATCH, clients: CLIENTS, window: window ?? WINDOW * this.slots };
+    const shape = { jobs, jobOf, perBatch, clients: CLIENTS, window: window ?? WINDOW * this.slots };
     this.figures['open jobs, at most, for which clients wait'] = shape.window;
     await new Load(this.client, this.ledger, () => this.watch.ended, this.stop, shape).run();
   }

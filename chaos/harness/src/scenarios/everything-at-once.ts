@@ -2,7 +2,6 @@ import type { Stage } from '../run/stage.js';
 import { usualFleet } from './scenario.js';
 import type { Scenario } from './scenario.js';
 
-const JOBS = 5_000;
 const ROUNDS = 2;
 const BUSY = 0.8;
 
@@ -15,13 +14,13 @@ export const everythingAtOnce: Scenario = {
   title:
     'all services, PostgreSQL, Redis and Kafka are killed with -9 in the same moment under load, and started again',
   async act(stage) {
-    const loading = stage.submit({ jobs: stage.scaled(JOBS, 4 * stage.slots) });
+    const flow = stage.flow({});
     for (let round = 1; round <= ROUNDS && !stage.stop.aborted; round += 1) {
       stage.say(`death ${round} of ${ROUNDS} waits for busy workers`);
       await stage.until(() => (stage.watch.states['RUNNING'] ?? 0) >= BUSY * stage.slots, BUSY_WITHIN_MS);
       await killEverything(stage);
     }
-    await loading;
+    await flow.stop();
   },
 };
 

@@ -13,6 +13,7 @@ const RUN_MS = [50, 150] as const;
 
 /** Share of all slots that are in use: no job has to wait for a free one. */
 const BUSY = 0.25;
+const PER_BATCH = 5;
 
 /** A difference that is noise on a busy machine. Milliseconds. */
 const NOISE_MS = 50;
@@ -22,7 +23,7 @@ export const longTransaction: Scenario = {
   number: 26,
   title: 'a transaction holds a snapshot for ten minutes, so that nothing that has died since is cleaned away',
   async act(stage) {
-    const flow = stage.flow({ runMs: RUN_MS, window: Math.ceil(BUSY * stage.slots) });
+    const flow = stage.flow({ runMs: RUN_MS, window: Math.ceil(BUSY * stage.slots), perBatch: PER_BATCH });
     await stage.until(() => stage.watch.ended > stage.slots, LEAST_MS);
     const calmFromMs = Date.now();
     await stage.pause(stage.scaledMs(CALM_MS, LEAST_MS));

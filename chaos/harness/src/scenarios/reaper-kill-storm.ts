@@ -4,10 +4,12 @@ import type { Stage } from '../run/stage.js';
 import { workerNames } from './scenario.js';
 import type { Scenario } from './scenario.js';
 
-const JOBS = 5_000;
-
 /** Workers that are killed, for there to be something to reap. */
 const WORKER_KILLS = 20;
+
+/** Share of all slots in use: what is measured is the reap, and not the wait for a slot behind a backlog. */
+const BUSY = 0.4;
+const PER_BATCH = 10;
 
 const REAPERS = ['reaper-1', 'reaper-2'] as const;
 
@@ -34,19 +36,19 @@ export const reaperKillStorm: Scenario = {
   async act(stage) {
     const { site, options } = stage;
     const storm = killReapersInTurn(stage);
-    const loading = stage.submit({ jobs: stage.scaled(JOBS, 4 * stage.slots) });
+    const flow = stage.flow({ window: Math.ceil(BUSY * stage.slots), perBatch: PER_BATCH });
     const names = workerNames(options.workers);
     const dice = stage.dice('workers');
-    for (let kill = 0; kill < stage.scaled(WORKER_KILLS, 4) && !stage.stop.aborted; kill += 1) {
+    for (let kill = 0; kill < stage.scaled(WORKER_KILLS, 6) && !stage.stop.aborted; kill += 1) {
       await stage.pause(options.ttlMs);
       const name = dice.pick(names);
       await site.services.get(name).kill();
       await site.launch('worker', name);
     }
+    await flow.stop();
     // The last killed are to be reaped by reapers that die, too.
     await stage.pause(2 * options.ttlMs);
     stage.figures['kills of reapers'] = await storm.stop();
-    await loading;
   },
 };
 

@@ -64,7 +64,7 @@ function abandoned(folder) {
   return existsSync(folder) ? readdirSync(folder).filter((pid) => !isAlive(Number(pid))) : [];
 }
 
-function isAlive(pid) {
+export function isAlive(pid) {
   try {
     process.kill(pid, 0);
     return true;

@@ -3,9 +3,10 @@
  * to be built, a run that takes an hour is not disturbed by an edit, and a mutant is a copy with one edit more.
  */
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, extname, join, relative } from 'node:path';
+import { isAlive } from '../test-server.mjs';
 import { ROOT, writtenFiles } from '../workspace.mjs';
 
 /** The simulation and all that it imports, by folder. */
@@ -20,8 +21,9 @@ function placeOf(copy, path) {
   return join(copy, 'node_modules', '@deadman', name, ...rest);
 }
 
-/** Makes the copy called `name` anew and returns its folder. Parallel runs use different names. */
+/** Makes the copy called `name`, which ends in our pid, and returns its folder. Those that killed runs left go first. */
 export function copySources(name) {
+  for (const left of abandoned()) removeCopy(left);
   const copy = join(COPIES, name);
   rmSync(copy, { recursive: true, force: true });
   for (const project of PROJECTS) copyProject(copy, project);
@@ -57,6 +59,14 @@ export function codeOf(copy) {
 
 export function removeCopy(copy) {
   rmSync(copy, { recursive: true, force: true });
+}
+
+function abandoned() {
+  const copies = existsSync(COPIES) ? readdirSync(COPIES) : [];
+  const pidOf = (name) => /^[a-z]+-(\d+)/.exec(name)?.[1];
+  return copies
+    .filter((name) => pidOf(name) !== undefined && !isAlive(Number(pidOf(name))))
+    .map((name) => join(COPIES, name));
 }
 
 function copyProject(copy, project) {

@@ -363,21 +363,9 @@ export const FOUND_BY_SCHEDULES = [
     ],
   },
   {
-    name: 'a step keeps the attempt that began it last',
-    rule: '§7',
-    budget: 3000,
-    edits: [
-      {
-        file: 'libs/store/src/memory/memory-effect-store.ts',
-        from: 'if (known === undefined) this.#putStep(step, { attempt: step.attempt, value: null });',
-        to: 'this.#putStep(step, { attempt: step.attempt, value: null });',
-      },
-    ],
-  },
-  {
     name: 'staleness without an unbroken database',
     rule: '§9',
-    budget: 3000,
+    budget: 6000,
     edits: [
       {
         file: 'libs/domain/src/lease-policy.ts',

@@ -346,6 +346,18 @@ export const FOUND_BY_SPECS = [
     ],
   },
   {
+    name: 'a step keeps the attempt that began it last',
+    rule: '§7',
+    spec: 'libs/store/src/memory/memory-stores.spec.ts',
+    edits: [
+      {
+        file: 'libs/store/src/memory/memory-effect-store.ts',
+        from: 'if (known === undefined) this.#putStep(step, { attempt: step.attempt, value: null });',
+        to: 'this.#putStep(step, { attempt: step.attempt, value: null });',
+      },
+    ],
+  },
+  {
     name: 'an older progress overtakes a newer one',
     rule: '§7',
     spec: 'libs/engine/src/progress-writer.spec.ts',

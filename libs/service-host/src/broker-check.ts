@@ -1,7 +1,16 @@
 import type { HealthCheck } from '@deadman/observability';
 import { connect } from 'node:net';
 
-/** Up while any of the brokers takes a connection. Without one, wake-ups wait in the outbox. */
+/**
+ * The request that every broker answers, also before anybody has logged in: which requests it knows (ApiVersions, key 18,
+ * version 0, correlation 0, no client id), after its length.
+ */
+const QUESTION = Buffer.from([0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0, 0, 0xff, 0xff]);
+
+/**
+ * Up while any of the brokers answers: one that only takes connections is frozen, or not there behind what takes them.
+ * Without one, wake-ups wait in the outbox.
+ */
 export function brokerCheck(brokers: readonly string[], effect: string): HealthCheck {
   return {
     name: 'kafka',
@@ -9,7 +18,7 @@ export function brokerCheck(brokers: readonly string[], effect: string): HealthC
     effect,
     check: async (signal) => {
       try {
-        await Promise.any(brokers.map((broker) => reach(broker, signal)));
+        await Promise.any(brokers.map((broker) => ask(broker, signal)));
       } catch (error) {
         throw error instanceof AggregateError ? error.errors[0] : error;
       }
@@ -17,15 +26,16 @@ export function brokerCheck(brokers: readonly string[], effect: string): HealthC
   };
 }
 
-function reach(broker: string, signal: AbortSignal): Promise<void> {
+function ask(broker: string, signal: AbortSignal): Promise<void> {
   const [host, port] = [broker.slice(0, broker.lastIndexOf(':')), Number(broker.slice(broker.lastIndexOf(':') + 1))];
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port });
+    const socket = connect({ host, port }, () => void socket.write(QUESTION));
     const give = (end: () => void): void => {
       socket.destroy();
       end();
     };
-    socket.once('connect', () => give(resolve)).once('error', (error) => give(() => reject(error)));
+    socket.once('data', () => give(resolve)).once('error', (error) => give(() => reject(error)));
+    socket.once('close', () => reject(new Error('hung up without an answer')));
     signal.addEventListener('abort', () => give(() => reject(new Error('no answer in time'))), { once: true });
   });
 }

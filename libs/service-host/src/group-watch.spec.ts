@@ -45,4 +45,16 @@ describe('GroupWatch', () => {
     assigned('jobs.ready', 1, 2);
     expect(await faults()).toEqual({ joined: null, consumer: null });
   });
+
+  it('is degraded while nothing of a topic can be read, until somebody has mended it', async () => {
+    for (const topic of TOPICS) assigned(topic, 1);
+    const compression = (state: 'readable' | 'mended' | 'unreadable'): void =>
+      watch.on({ kind: 'topic-compression', topic: 'jobs.ready', compression: 'lz4', state });
+    for (const better of ['readable', 'mended'] as const) {
+      compression('unreadable');
+      expect(await faults()).toEqual({ joined: null, consumer: 'cannot read the compression of jobs.ready' });
+      compression(better);
+      expect(await faults()).toEqual({ joined: null, consumer: null });
+    }
+  });
 });

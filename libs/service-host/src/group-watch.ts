@@ -8,6 +8,8 @@ export class GroupWatch implements KafkaTransportListener {
   readonly #everJoined = new Set<string>();
   /** Partitions of each topic that is joined now. */
   readonly #partitions = new Map<string, readonly number[]>();
+  /** Topics in which new messages lie as nothing here can read. */
+  readonly #unreadable = new Set<string>();
 
   /** @param onJoined called whenever a group was joined. */
   constructor(topics: readonly string[], onJoined: () => void) {
@@ -39,12 +41,16 @@ export class GroupWatch implements KafkaTransportListener {
       this.#onJoined();
     } else if (event.kind === 'rebalance-began' || event.kind === 'consumer-lost') {
       this.#partitions.delete(event.topic);
+    } else if (event.kind === 'topic-compression') {
+      if (event.state === 'unreadable') this.#unreadable.add(event.topic);
+      else this.#unreadable.delete(event.topic);
     }
   }
 
   #assertConsuming(): void {
     this.#assertNone('is not in the group of', (topic) => !this.#partitions.has(topic));
     this.#assertNone('has no partition of', (topic) => this.#partitions.get(topic)?.length === 0);
+    this.#assertNone('cannot read the compression of', (topic) => this.#unreadable.has(topic));
   }
 
   #assertNone(what: string, isSo: (topic: string) => boolean): void {

@@ -1,14 +1,14 @@
 import type { Logger } from '@deadman/observability';
 import type { KafkaTransportEvent, KafkaTransportListener } from '@deadman/transport';
 
-/** How often the loss of a consumer is written while it goes on. Milliseconds. */
-const REPEAT_LOSS_MS = 30_000;
+/** How often the same is written while it goes on. Milliseconds. */
+const REPEAT_MS = 30_000;
 
 /** Writes what happens between this service and its brokers; an outage is a line now and then, not one for each try. */
 export class KafkaEventLog implements KafkaTransportListener {
   readonly #logger: Logger;
   readonly #nowMs: () => number;
-  readonly #lossWrittenAtMs = new Map<string, number>();
+  readonly #writtenAtMs = new Map<string, number>();
 
   constructor(logger: Logger, nowMs: () => number) {
     this.#logger = logger;
@@ -18,7 +18,7 @@ export class KafkaEventLog implements KafkaTransportListener {
   on(event: KafkaTransportEvent): void {
     switch (event.kind) {
       case 'partitions-assigned':
-        this.#lossWrittenAtMs.delete(event.topic);
+        this.#writtenAtMs.delete(`lost ${event.topic}`);
         return this.#info('kafka.partitions-assigned', 'Partitions were assigned', event);
       case 'rebalance-began':
         return this.#info('kafka.rebalance-began', 'A rebalance began', event);
@@ -27,9 +27,11 @@ export class KafkaEventLog implements KafkaTransportListener {
       case 'stale-commit-dropped':
         return this.#info('kafka.stale-commit-dropped', 'Offsets were not committed: their partition had gone', event);
       case 'malformed-message':
-        return this.#warn('kafka.malformed', 'A message means nothing and is done', event);
+        return this.#malformed(event);
+      case 'topic-compression':
+        return this.#compression(event);
       case 'consumer-lost':
-        return this.#lost(event);
+        return this.#once(`lost ${event.topic}`, 'kafka.consumer-lost', 'A consumer was lost and is made anew', event);
       case 'delivery-refused':
         return this.#warn('kafka.delivery-refused', 'Messages were refused and come again', event);
       case 'commit-failed':
@@ -44,11 +46,32 @@ export class KafkaEventLog implements KafkaTransportListener {
     }
   }
 
-  #lost(event: Extract<KafkaTransportEvent, { kind: 'consumer-lost' }>): void {
-    const writtenAtMs = this.#lossWrittenAtMs.get(event.topic) ?? -Infinity;
-    if (this.#nowMs() - writtenAtMs < REPEAT_LOSS_MS) return this.#debug('kafka.consumer-lost', event);
-    this.#lossWrittenAtMs.set(event.topic, this.#nowMs());
-    this.#warn('kafka.consumer-lost', 'A consumer was lost and is made anew', event);
+  /** One batch that cannot be unpacked is many messages. */
+  #malformed(event: Extract<KafkaTransportEvent, { kind: 'malformed-message' }>): void {
+    if (event.reason !== 'unreadable')
+      return this.#warn('kafka.malformed', 'A message means nothing and is done', event);
+    const what = 'Messages are compressed as nothing here can read, and are done';
+    this.#once(`unreadable ${event.topic}`, 'kafka.malformed', what, event);
+  }
+
+  #compression(event: Extract<KafkaTransportEvent, { kind: 'topic-compression' }>): void {
+    if (event.state === 'mended') {
+      this.#warn(
+        'kafka.topic-mended',
+        'A topic was compressed as nothing here can read; its setting was changed',
+        event,
+      );
+    } else if (event.state === 'unreadable') {
+      const what = 'A topic is compressed as nothing here can read: set its compression.type to uncompressed';
+      this.#once(`compression ${event.topic}`, 'kafka.topic-unreadable', what, event);
+    }
+  }
+
+  #once(key: string, name: string, message: string, event: KafkaTransportEvent): void {
+    const writtenAtMs = this.#writtenAtMs.get(key) ?? -Infinity;
+    if (this.#nowMs() - writtenAtMs < REPEAT_MS) return this.#debug(name, event);
+    this.#writtenAtMs.set(key, this.#nowMs());
+    this.#warn(name, message, event);
   }
 
   #info(event: string, message: string, fields: object): void {

@@ -33,7 +33,7 @@ export class ConsumerFactory {
   }
 
   malformed(topic: string): MalformedCounter {
-    return new MalformedCounter(topic, this.#deps.events, this.listener);
+    return new MalformedCounter(topic, this.#deps.events, this.listener, () => this.keeper.lookSoon(topic));
   }
 
   /** Begins to consume a topic. */

@@ -3,6 +3,7 @@ import { connect as connectTls } from 'node:tls';
 import { Kafka, logLevel } from 'kafkajs';
 import type { ISocketFactory, ISocketFactoryArgs, logCreator } from 'kafkajs';
 import type { KafkaConnection, KafkaTimings } from './kafka-options.js';
+import './kafkajs-codecs.js';
 import './kafkajs-request-queue.js';
 
 /** How soon the system asks whether the other side of a silent connection still lives. Milliseconds. */

@@ -1,4 +1,5 @@
 import type { MalformedReason } from './ticket-codec.js';
+import type { TopicCompression } from './topic-compression.js';
 
 /** What happens between the transport and its brokers, for metrics and logs. Durations in milliseconds. */
 export type KafkaTransportEvent =
@@ -24,7 +25,7 @@ export type KafkaTransportEvent =
   | { readonly kind: 'partition-lag'; readonly topic: string; readonly partition: number; readonly lag: number }
   /** Back-pressure: the partition is not read until there is room. */
   | { readonly kind: 'partition-held'; readonly topic: string; readonly partition: number }
-  /** A consumer ended and is made anew. `failures` in a row; those for an unreachable broker count no failure. */
+  /** A consumer ended and is made anew. `failures` in a row; what is the brokers' fault, `unreachable`, counts none. */
   | {
       readonly kind: 'consumer-lost';
       readonly topic: string;
@@ -34,6 +35,8 @@ export type KafkaTransportEvent =
       readonly retryInMs: number;
     }
   | { readonly kind: 'topics-created'; readonly topics: readonly string[] }
+  /** A topic was looked at, as before each time that it is consumed. */
+  | ({ readonly kind: 'topic-compression' } & TopicCompression)
   /** Deaths were refused by their handler and are delivered again. */
   | { readonly kind: 'delivery-refused'; readonly topic: string; readonly error: unknown; readonly retryInMs: number }
   | { readonly kind: 'messages-sent'; readonly messages: number; readonly tookMs: number }

@@ -7,16 +7,20 @@ export class MalformedCounter {
   readonly #topic: string;
   readonly #events: EngineEvents;
   readonly #listener: KafkaTransportListener;
+  readonly #onUnreadable: () => void;
 
-  constructor(topic: string, events: EngineEvents, listener: KafkaTransportListener) {
+  /** @param onUnreadable called for each message that could not be unpacked. */
+  constructor(topic: string, events: EngineEvents, listener: KafkaTransportListener, onUnreadable: () => void) {
     this.#topic = topic;
     this.#events = events;
     this.#listener = listener;
+    this.#onUnreadable = onUnreadable;
   }
 
   count(reason: MalformedReason, count = 1): void {
     if (count === 0) return;
     this.#events.emit({ kind: 'tickets-handled', result: 'malformed', count });
     this.#listener.on({ kind: 'malformed-message', topic: this.#topic, reason, count });
+    if (reason === 'unreadable') this.#onUnreadable();
   }
 }

@@ -1,5 +1,6 @@
 import { isUuid } from '@deadman/domain';
 import type { DeathNotice } from '@deadman/domain';
+import { isUnreadable } from './unreadable-records.js';
 
 /** What is written. A reader takes this version and the one before, if there was one, so that old and new releases can run together. */
 const VERSION = 1;
@@ -11,9 +12,17 @@ const MAX_VALUE_BYTES = 256 * 1024;
 /** The largest attempt that the store's column holds. */
 const MAX_ATTEMPT = 2 ** 31 - 1;
 
-export const MALFORMED_REASONS = ['no-value', 'too-large', 'not-json', 'version', 'shape', 'not-a-uuid'] as const;
+export const MALFORMED_REASONS = [
+  'no-value',
+  'too-large',
+  'unreadable',
+  'not-json',
+  'version',
+  'shape',
+  'not-a-uuid',
+] as const;
 
-/** Why a message, or one id of it, can never mean anything. */
+/** Why a message, or one id of it, can never mean anything. An `unreadable` one lies in a batch that nothing here unpacks. */
 export type MalformedReason = (typeof MALFORMED_REASONS)[number];
 
 export type DecodedTicket =
@@ -56,6 +65,7 @@ export function decodeDeath(value: Buffer | null): DecodedDeath {
 function decode(value: Buffer | null): Record<string, unknown> | MalformedReason {
   if (value === null || value.length === 0) return 'no-value';
   if (value.length > MAX_VALUE_BYTES) return 'too-large';
+  if (isUnreadable(value)) return 'unreadable';
   const message = parse(value);
   if (message === undefined) return 'not-json';
   if (!isRecord(message)) return 'shape';

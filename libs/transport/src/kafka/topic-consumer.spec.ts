@@ -147,6 +147,42 @@ describe('TopicConsumer', () => {
     expect(lost.map(({ reason, failures }) => [reason, failures])).toEqual([['unreachable', 0]]);
   });
 
+  it.each([
+    [
+      'was deaf',
+      (session: FakeSession | undefined, nowMs: number) => void (session!.silentSinceMs = nowMs - DEAF_AFTER_MS),
+    ],
+    ['crashed of something else', (session: FakeSession | undefined) => session!.crash(new Error('has stopped'))],
+  ])(
+    'counts no failure for a consumer that %s while the brokers do not stand a look at the topic',
+    async (_how, lose) => {
+      let isReachable = true;
+      const { clock, consumer, sessions, lost, fatal } = setUp(async () => {
+        if (!isReachable) throw new Error('Broker not connected');
+      });
+      await clock.advance(0);
+      isReachable = false;
+      lose(sessions[0], clock.monotonicMs());
+      await clock.advance(60_000);
+      expect(consumer.status.state).toBe('unreachable');
+      expect(new Set(lost.map(({ reason, failures }) => `${reason} ${failures}`))).toEqual(new Set(['unreachable 0']));
+      expect(lost.length).toBeGreaterThan(MAX_FAILURES);
+      expect(fatal).toEqual([]);
+      expect(sessions.map(({ calls }) => calls)).toEqual([['start', 'abandon']]);
+    },
+  );
+
+  it('reports a topic that was made anew with too few partitions as soon as its consumer is lost', async () => {
+    const error = new DeadmanError('configuration-invalid', 'four partitions');
+    let hasAll = true;
+    const { clock, sessions, fatal } = setUp(() => (hasAll ? Promise.resolve() : Promise.reject(error)));
+    await clock.advance(0);
+    hasAll = false;
+    sessions[0]!.crash(new Error('no such topic'));
+    await clock.advance(0);
+    expect(fatal).toEqual([error]);
+  });
+
   it('reports a topic with too few partitions at once', async () => {
     const error = new DeadmanError('configuration-invalid', 'four partitions');
     const { clock, sessions, fatal } = setUp(() => Promise.reject(error));

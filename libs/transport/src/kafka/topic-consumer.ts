@@ -1,6 +1,6 @@
 import { isDeadmanError, retryDelayMs } from '@deadman/domain';
 import type { Clock, ExponentialBackoff, Random, Subscription } from '@deadman/domain';
-import { isUnreachable } from './kafka-errors.js';
+import { isBrokersFault } from './kafka-errors.js';
 import type { ResolvedOptions } from './kafka-options.js';
 import type { KafkaTransportListener } from './kafka-transport-listener.js';
 import { bounded } from './within.js';
@@ -35,7 +35,7 @@ export interface TopicConsumerDeps {
 /** How a consumer is, for health checks. */
 export interface ConsumerStatus {
   readonly topic: string;
-  /** `unreachable` says that no broker answers, which a restart of this process does not mend. */
+  /** `unreachable` says that no broker answers, or none that can serve, which a restart of this process does not mend. */
   readonly state: 'joining' | 'joined' | 'unreachable' | 'failing' | 'closed';
 }
 
@@ -49,8 +49,11 @@ interface Loss {
  * A session is lost when it crashes, and when nothing was heard of it for a while: kafkajs can sit there beating and
  * fetching nothing (its issues #659, #1119, #1720).
  *
- * While no broker can be reached it tries for ever: the work goes on without tickets. Other failures in a row are counted,
+ * While the brokers are at fault it tries for ever: the work goes on without tickets. Other failures in a row are counted,
  * and at the limit the process is told to end, so that it never sits alive and deaf. Too few partitions are fatal at once.
+ *
+ * Whose fault a loss was, its error does not always tell: a broker that has frozen makes a session deaf, or crash of
+ * something that comes after. So a look at the topic decides: when that fails for want of the brokers, the fault is theirs.
  */
 export class TopicConsumer implements Subscription {
   readonly #deps: TopicConsumerDeps;
@@ -105,19 +108,27 @@ export class TopicConsumer implements Subscription {
 
   /** Null when it was stopped. A paused session is not made anew: what it would be for is only to commit. */
   async #runSession(): Promise<Loss | null> {
-    try {
-      await this.#deps.ensureTopic();
-    } catch (error) {
-      return { reason: isUnreachable(error) ? 'unreachable' : 'crashed', error };
-    }
+    const fault = await this.#lookAtTopic();
+    if (fault !== null) return fault;
     if (this.#stopping.signal.aborted) return null;
     this.#state = 'joining';
     const session = this.#deps.openSession();
     this.#session = session;
     session.start();
     const loss = await this.#watch(session);
-    if (loss !== null) session.abandon();
-    return loss;
+    if (loss === null) return null;
+    session.abandon();
+    return loss.reason === 'unreachable' ? loss : ((await this.#lookAtTopic()) ?? loss);
+  }
+
+  /** Null when the topic is there and served. */
+  async #lookAtTopic(): Promise<Loss | null> {
+    try {
+      await this.#deps.ensureTopic();
+      return null;
+    } catch (error) {
+      return lossBy(error);
+    }
   }
 
   async #watch(session: Session): Promise<Loss | null> {
@@ -128,7 +139,7 @@ export class TopicConsumer implements Subscription {
     signal.addEventListener('abort', stop, { once: true });
     let loss: Loss | null = null;
     void session.ended.then((error) => {
-      loss = { reason: isUnreachable(error) ? 'unreachable' : 'crashed', error };
+      loss = lossBy(error);
       stop();
     });
     while (!over.signal.aborted) {
@@ -171,6 +182,10 @@ export class TopicConsumer implements Subscription {
     this.#isFatal = true;
     this.#deps.onFatal(error);
   }
+}
+
+function lossBy(error: unknown): Loss {
+  return { reason: isBrokersFault(error) ? 'unreachable' : 'crashed', error };
 }
 
 /** A topic with too few partitions stays so until a person has changed it. */

@@ -1,7 +1,8 @@
 import { DeadmanError } from '@deadman/domain';
 import type { Clock } from '@deadman/domain';
-import type { Admin } from 'kafkajs';
-import { isNotServed } from './kafka-errors.js';
+import type { Admin, IResourceConfigEntry } from 'kafkajs';
+import { isNotServed, isSettingRefused } from './kafka-errors.js';
+import { READABLE } from './topic-compression.js';
 
 /** The most copies that a topic gets by default; one broker holds one. */
 const DEFAULT_REPLICAS = 3;
@@ -24,7 +25,7 @@ export interface TopicPlan {
  * at once: a topic that another creates meanwhile is one that exists. Resolves when all partitions are served, which is
  * some milliseconds later than that they exist; a message sent in between would be refused.
  *
- * An existing topic is never changed. Every sender computes a job's partition from the same number, so a topic with fewer
+ * The number of an existing topic's partitions is never changed. Every sender computes a job's partition from the same number, so a topic with fewer
  * partitions than that throws `configuration-invalid`: some jobs would have none. More are fine, the last ones stay empty;
  * so whoever wants more partitions adds them to the topic first and to the configuration of all services after.
  */
@@ -39,15 +40,22 @@ export async function ensureTopics(admin: Admin, plan: TopicPlan, clock: Clock):
   return created;
 }
 
-/** False when somebody else was first. */
+/** False when somebody else was first. Where settings of a topic are not ours to choose, it is better than none. */
 async function createTopic(admin: Admin, topic: string, plan: TopicPlan): Promise<boolean> {
   const replicationFactor = plan.replicationFactor ?? (await defaultReplicas(admin));
-  return admin.createTopics({
-    topics: [{ topic, numPartitions: plan.partitions, replicationFactor }],
-    timeout: CREATE_LIMIT_MS,
-    // It takes a topic that the broker has not heard of yet for a failure.
-    waitForLeaders: false,
-  });
+  const create = (configEntries: IResourceConfigEntry[]): Promise<boolean> =>
+    admin.createTopics({
+      topics: [{ topic, numPartitions: plan.partitions, replicationFactor, configEntries }],
+      timeout: CREATE_LIMIT_MS,
+      // It takes a topic that the broker has not heard of yet for a failure.
+      waitForLeaders: false,
+    });
+  try {
+    return await create([READABLE]);
+  } catch (error) {
+    if (!isSettingRefused(error)) throw error;
+    return create([]);
+  }
 }
 
 async function defaultReplicas(admin: Admin): Promise<number> {

@@ -1,12 +1,19 @@
 import { DeadmanError } from '@deadman/domain';
 import type { Clock } from '@deadman/domain';
 
-/** What the work returns or throws; `transport-unavailable` when it takes longer than `limitMs`. The work itself goes on. */
+/** Brokers that were asked have not answered in time. */
+export class TookTooLong extends DeadmanError {
+  constructor(what: string, limitMs: number) {
+    super('transport-unavailable', `${what} took longer than ${limitMs} ms`);
+  }
+}
+
+/** What the work returns or throws; `TookTooLong` when it takes longer than `limitMs`. The work itself goes on. */
 export async function within<Value>(clock: Clock, limitMs: number, what: string, work: Promise<Value>): Promise<Value> {
   const done = new AbortController();
   const timeout = clock.sleep(limitMs, done.signal).then(() => {
     if (done.signal.aborted) return work;
-    throw new DeadmanError('transport-unavailable', `${what} took longer than ${limitMs} ms`);
+    throw new TookTooLong(what, limitMs);
   });
   try {
     return await Promise.race([work, timeout]);

@@ -119,7 +119,7 @@ export const FOUND_BY_SCHEDULES = [
     edits: [
       {
         file: 'libs/engine/src/claim-plan.ts',
-        from: "if (nowMs - situation.lastIdleClaimAtMs >= pace.idleAtLeastEveryMs) return { kind: 'idle', limit };\n",
+        from: "if (isIdleClaimOwed(situation, pace)) return { kind: 'idle', limit };\n",
         to: '\n',
       },
       {
@@ -141,7 +141,7 @@ export const FOUND_BY_SCHEDULES = [
     edits: [
       {
         file: 'libs/engine/src/claim-plan.ts',
-        from: "if (nowMs - situation.lastIdleClaimAtMs >= pace.idleAtLeastEveryMs) return { kind: 'idle', limit };\n",
+        from: "if (isIdleClaimOwed(situation, pace)) return { kind: 'idle', limit };\n",
         to: '\n',
       },
       {

@@ -16,7 +16,7 @@ export const FOUND_BY_SPECS = [
     edits: [
       {
         file: 'libs/engine/src/claim-plan.ts',
-        from: "if (nowMs - situation.lastIdleClaimAtMs >= pace.idleAtLeastEveryMs) return { kind: 'idle', limit };\n",
+        from: "if (isIdleClaimOwed(situation, pace)) return { kind: 'idle', limit };\n",
         to: '\n',
       },
     ],

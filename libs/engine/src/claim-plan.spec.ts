@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { planClaim } from './claim-plan.js';
 import type { ClaimPlan, ClaimSituation } from './claim-plan.js';
 
-const PACE = { maxClaim: 500, idleAtLeastEveryMs: 5_000 };
+const PACE = { maxClaim: 500, idleAtLeastEveryMs: 5_000, idleEveryMs: 1_000 };
 
 /** Eight free slots, nothing known of any job, and the last idle claim a moment ago. */
 const CALM: ClaimSituation = {
@@ -14,6 +14,8 @@ const CALM: ClaimSituation = {
   ahead: 0,
   lastIdleClaimAtMs: 99_900,
   nextIdleClaimAtMs: 100_900,
+  isIdleClaimFull: false,
+  areTicketsStale: false,
   isAloneRunning: false,
   drainsUntilMs: null,
 };
@@ -61,6 +63,26 @@ describe('planClaim', () => {
     [
       'claims by ticket until those five seconds are over',
       { ticketed: 100, lastIdleClaimAtMs: 95_001 },
+      { kind: 'tickets', limit: 8 },
+    ],
+    [
+      'claims idle after one second already when the last idle claim could not take all it found',
+      { ticketed: 100, lastIdleClaimAtMs: 99_000, isIdleClaimFull: true },
+      { kind: 'idle', limit: 8 },
+    ],
+    [
+      'claims by ticket until that second is over',
+      { ticketed: 100, lastIdleClaimAtMs: 99_001, isIdleClaimFull: true },
+      { kind: 'tickets', limit: 8 },
+    ],
+    [
+      'claims idle at once when more waits and the tickets are stale',
+      { ticketed: 100, isIdleClaimFull: true, areTicketsStale: true },
+      { kind: 'idle', limit: 8 },
+    ],
+    [
+      'goes on through stale tickets while nothing else waits',
+      { ticketed: 100, areTicketsStale: true },
       { kind: 'tickets', limit: 8 },
     ],
     [

@@ -12,6 +12,10 @@ export interface ClaimSituation {
   readonly ahead: number;
   readonly lastIdleClaimAtMs: number;
   readonly nextIdleClaimAtMs: number;
+  /** The last idle claim got all that it asked for: more waits that no ticket may ever name here. */
+  readonly isIdleClaimFull: boolean;
+  /** The last claim was by ticket, and most of its tickets were stale. */
+  readonly areTicketsStale: boolean;
   /** A job from quarantine runs here; nothing may run beside it. */
   readonly isAloneRunning: boolean;
   /** Until when this worker takes only what waits in quarantine; Infinity while it still empties its slots for that, null when it does not. */
@@ -23,6 +27,8 @@ export interface ClaimPace {
   readonly maxClaim: number;
   /** Tickets or not, no later than this after the last idle claim the next claim is an idle one. Milliseconds. */
   readonly idleAtLeastEveryMs: number;
+  /** Time between two idle claims of which the first found all there was, and, tickets or not, of which it found more. Milliseconds, default 1 000. */
+  readonly idleEveryMs: number;
 }
 
 export type ClaimPlan =
@@ -50,10 +56,20 @@ export function planClaim(situation: ClaimSituation, pace: ClaimPace): ClaimPlan
   }
   const limit = Math.min(roomFor(situation), pace.maxClaim);
   if (limit <= 0) return { kind: 'wait', forMs: MAX_WAIT_MS };
-  if (nowMs - situation.lastIdleClaimAtMs >= pace.idleAtLeastEveryMs) return { kind: 'idle', limit };
+  if (isIdleClaimOwed(situation, pace)) return { kind: 'idle', limit };
   if (ticketed > 0) return { kind: 'tickets', limit };
   if (nowMs >= situation.nextIdleClaimAtMs) return { kind: 'idle', limit };
   return { kind: 'wait', forMs: Math.min(MAX_WAIT_MS, situation.nextIdleClaimAtMs - nowMs) };
+}
+
+/**
+ * Whether jobs that no ticket names come before those that some do. A flood of stale tickets, or of fresh jobs, would leave
+ * them a claim of the free slots each five seconds otherwise, however many they are.
+ */
+function isIdleClaimOwed(situation: ClaimSituation, pace: ClaimPace): boolean {
+  const { nowMs, lastIdleClaimAtMs, isIdleClaimFull, areTicketsStale } = situation;
+  if (isIdleClaimFull && areTicketsStale) return true;
+  return nowMs - lastIdleClaimAtMs >= (isIdleClaimFull ? pace.idleEveryMs : pace.idleAtLeastEveryMs);
 }
 
 function roomFor({ slots, queued, held, ahead }: ClaimSituation): number {

@@ -241,6 +241,41 @@ describe('Claimer', () => {
     expect(tickets.size).toBeGreaterThan(0);
   });
 
+  /** Lets claims take a tenth of a second each and runs none, until all of these jobs were started. Answers when that was. */
+  async function untilStarted(ids: readonly string[]): Promise<number> {
+    const claim = memory.claim.bind(memory);
+    memory.claim = async (request) => {
+      await clock.sleep(100, stop.signal);
+      return claim(request);
+    };
+    const isMissing = (id: string): boolean => !started.some(({ job }) => job.id === id);
+    while (ids.some(isMissing) && clock.monotonicMs() < 60_000) {
+      await clock.advance(100);
+      await endAll();
+    }
+    return clock.monotonicMs();
+  }
+
+  it('leaves nobody waiting behind a flood of stale tickets', async () => {
+    const hidden = await submit(40);
+    start();
+    await settle();
+    const strangers = new SequenceIds(clock, 7);
+    tickets.offer([ticket(...Array.from({ length: 4_999 }, () => strangers.timeOrdered()))]);
+    // Four at a time, in turn with the flood, once the first idle claim has shown that there are more.
+    expect(await untilStarted(hidden)).toBeLessThan(8_000);
+    expect(tickets.size).toBeGreaterThan(0);
+  });
+
+  it('gives what no ticket names a claim a second, although there are always fresh tickets', async () => {
+    const hidden = await submit(8);
+    start();
+    await settle();
+    tickets.offer([ticket(...(await submit(2_000)))]);
+    expect(await untilStarted(hidden)).toBeLessThan(15_000);
+    expect(tickets.size).toBeGreaterThan(0);
+  });
+
   it('keeps the tickets of a claim that failed, tells of it, and tries again after a pause', async () => {
     start();
     const ids = await submit(2);

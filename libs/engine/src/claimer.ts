@@ -42,8 +42,6 @@ export interface ClaimerOptions extends ClaimPace {
   readonly quarantineFrom: number;
   /** Only jobs made this long ago are claimed without a ticket. Milliseconds, default 2 000. */
   readonly idleMinAgeMs: number;
-  /** Time between two idle claims that found nothing. Milliseconds, default 1 000. */
-  readonly idleEveryMs: number;
   /** Most runs that may be claimed ahead of a free slot, whatever the pace. */
   readonly maxAhead: number;
 }
@@ -63,6 +61,8 @@ export class Claimer {
   readonly #pulse = new Pulse();
   #lastIdleClaimAtMs: number;
   #nextIdleClaimAtMs: number;
+  #isIdleClaimFull = false;
+  #areTicketsStale = false;
   #drainsUntilMs: number | null = null;
   #failuresInRow = 0;
 
@@ -120,6 +120,8 @@ export class Claimer {
       ahead: Math.min(Math.floor(rate.perSecond()), this.#options.maxAhead),
       lastIdleClaimAtMs: this.#lastIdleClaimAtMs,
       nextIdleClaimAtMs: this.#nextIdleClaimAtMs,
+      isIdleClaimFull: this.#isIdleClaimFull,
+      areTicketsStale: this.#areTicketsStale,
       isAloneRunning: ledger.holdsAlone(),
       drainsUntilMs: this.#drainsUntilMs,
     };
@@ -153,9 +155,11 @@ export class Claimer {
   async #claimTickets(limit: number): Promise<void> {
     const { store, tickets, events } = this.#deps;
     const open = new Map(tickets.take(limit).map((job) => [job.jobId, job]));
+    const asked = open.size;
+    let claimed = 0;
     const claim = async (part: readonly TicketedJob[]): Promise<readonly TicketedJob[]> => {
       const ids = part.map(({ jobId }) => jobId);
-      await this.#claimWith('ticket', (identity) => store.claim({ ...identity, ids }), open);
+      claimed += await this.#claimWith('ticket', (identity) => store.claim({ ...identity, ids }), open);
       this.#close('stale', part, open);
       return part;
     };
@@ -165,6 +169,7 @@ export class Claimer {
         this.#close('malformed', [culprit], open);
         return culprit;
       });
+      this.#areTicketsStale = claimed < asked / 2;
     } finally {
       tickets.putBack([...open.values()]);
     }
@@ -176,7 +181,9 @@ export class Claimer {
     const request = { limit, minAgeMs, queues: worker.queues, alone: false };
     const claimed = await this.#claimWith('idle', (identity) => store.claimIdle({ ...identity, ...request }));
     this.#lastIdleClaimAtMs = clock.monotonicMs();
-    const pauseMs = claimed >= limit ? 0 : idleEveryMs * (1 - JITTER + 2 * JITTER * random.next());
+    this.#isIdleClaimFull = claimed >= limit;
+    this.#areTicketsStale = false;
+    const pauseMs = this.#isIdleClaimFull ? 0 : idleEveryMs * (1 - JITTER + 2 * JITTER * random.next());
     this.#nextIdleClaimAtMs = this.#lastIdleClaimAtMs + pauseMs;
     if (claimed === 0 && ledger.isEmpty) await this.#claimAlone();
   }

@@ -1,3 +1,4 @@
+import { isDeadmanError } from '@deadman/domain';
 import { exitOnInvalidConfig, SystemClock, SystemRandom } from '@deadman/config';
 import { createLogger, instanceName } from '@deadman/observability';
 import { EXIT } from '@deadman/service-host';
@@ -18,8 +19,10 @@ try {
   if (config.kafka.brokers !== null) await createTopics(config.kafka.brokers);
   process.exit(EXIT.clean);
 } catch (err) {
-  logger.error({ event: 'migrate.failed', err }, 'Not everything is prepared; it is safe to try again');
-  process.exit(EXIT.unavailable);
+  const isHopeless = isDeadmanError(err, 'configuration-invalid');
+  const advice = isHopeless ? 'it has to be configured otherwise' : 'it is safe to try again';
+  logger.error({ event: 'migrate.failed', err }, `Not everything is prepared; ${advice}`);
+  process.exit(isHopeless ? EXIT.config : EXIT.unavailable);
 }
 
 async function migrateSchema(): Promise<void> {

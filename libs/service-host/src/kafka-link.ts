@@ -1,3 +1,4 @@
+import { isDeadmanError } from '@deadman/domain';
 import type { Clock, EngineEvents, Random } from '@deadman/domain';
 import type { HealthRegistry, Logger, Registry, ServiceInfo } from '@deadman/observability';
 import type { KafkaTransportDeps, KafkaTransportListener, KafkaTransportOptions } from '@deadman/transport';
@@ -51,8 +52,13 @@ export function linkKafka({
     },
   };
   return {
-    deps: { clock, random, events, log: logger, listener, onFatal: (error) => giveUp(EXIT.unavailable, error) },
+    deps: { clock, random, events, log: logger, listener, onFatal: (error) => giveUp(exitCodeOf(error), error) },
     options: { connection: { brokers: kafka.brokers, clientId: info.instance }, partitions: kafka.partitions },
     group,
   };
+}
+
+/** A topic that is made otherwise than the configuration says stays so, however often somebody tries again. */
+function exitCodeOf(error: unknown): ExitCode {
+  return isDeadmanError(error, 'configuration-invalid') ? EXIT.config : EXIT.unavailable;
 }

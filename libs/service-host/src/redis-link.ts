@@ -5,8 +5,8 @@ import type { HealthCheck, Logger } from '@deadman/observability';
 import { CannotStart, EXIT } from './exit-code.js';
 import type { Teardown } from './teardown.js';
 
-/** How long a start waits for Redis before it goes on without. Milliseconds. */
-const FIRST_WAIT_MS = 1_000;
+/** How long a start waits for Redis before it goes on without: a busy machine takes its time to connect. Milliseconds. */
+const FIRST_WAIT_MS = 5_000;
 
 export interface RedisLinkDeps {
   readonly redis: Pick<RedisOptions, 'url' | 'connectTimeoutMs' | 'commandTimeoutMs'>;

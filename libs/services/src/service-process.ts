@@ -11,8 +11,8 @@ export interface End {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Bound for a start on a busy machine. Milliseconds. */
-const READY_WITHIN_MS = 60_000;
+/** Bound for a start on a busy machine, however many start at once. Milliseconds. */
+const READY_WITHIN_MS = 180_000;
 
 /** Time between two questions whether it is ready. Milliseconds. */
 const ASK_EVERY_MS = 50;

@@ -140,9 +140,12 @@ export class BackgroundCheck {
   }
 }
 
+/** What a server of SQL calls its errors by. Nobody knows them by heart, and the message beside them is short. */
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
 /** The nearest thing to a root cause: the last code in the chain, else the message. */
 function shortly(error: unknown): string {
-  const { code, message, causes = [] } = toErrorFields(error);
-  const codes = [code, ...causes.map((cause) => cause.code)].filter((known) => known !== undefined);
-  return codes.at(-1) ?? message;
+  const fields = toErrorFields(error);
+  const { code, message } = [fields, ...(fields.causes ?? [])].findLast((one) => one.code !== undefined) ?? fields;
+  return code === undefined || SQLSTATE.test(code) ? message : code;
 }

@@ -211,6 +211,14 @@ describe('HealthRegistry: checks', () => {
     expect(() => health.add(new Dependency('kafka', true))).toThrow(TypeError);
   });
 
+  it('say in words what a database calls by a number', async () => {
+    const { clock, health, postgres } = await started();
+    const cause = Object.assign(new Error('password authentication failed for user "deadman"'), { code: '28P01' });
+    postgres.answer = () => Promise.reject(new DeadmanError('store-unavailable', undefined, { cause }));
+    await clock.advance(10_000);
+    expect(health.ready().checks['postgres']).toMatchObject({ error: cause.message });
+  });
+
   it('name the root cause of an error rather than what was made of it', async () => {
     const { clock, health, postgres } = await started();
     const cause = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });

@@ -1,7 +1,11 @@
 import { promisify } from 'node:util';
 import { gunzip, gzip, zstdCompress, zstdDecompress } from 'node:zlib';
-import { CompressionCodecs, CompressionTypes, KafkaJSNonRetriableError } from 'kafkajs';
+import kafkajs from 'kafkajs';
+import type { CompressionTypes as Compression } from 'kafkajs';
 import { unreadableRecords } from './unreadable-records.js';
+
+// Node cannot see these among the names of a CommonJS module, and refuses to import them by name.
+const { CompressionCodecs, CompressionTypes, KafkaJSNonRetriableError } = kafkajs;
 
 /** The most that one batch may unfold to: 32 times what a broker takes. Bytes. */
 const MOST_UNFOLDED = 32 * 1024 * 1024;
@@ -40,7 +44,7 @@ function missing(name: string): Codec {
  *
  * The codecs are those of the whole process, as kafkajs has it.
  */
-function use(type: Exclude<CompressionTypes, CompressionTypes.None>, codec: Codec): void {
+function use(type: Exclude<Compression, Compression.None>, codec: Codec): void {
   const decompress = async (compressed: Buffer): Promise<Buffer> => {
     try {
       return await codec.decompress(compressed);

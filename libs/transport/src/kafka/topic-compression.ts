@@ -1,6 +1,9 @@
-import { ConfigResourceTypes, ConfigSource } from 'kafkajs';
+import kafkajs from 'kafkajs';
 import type { Admin, IResourceConfigEntry } from 'kafkajs';
 import { isBrokersFault } from './kafka-errors.js';
+
+// Node cannot see these among the names of a CommonJS module, and refuses to import them by name.
+const { ConfigResourceTypes, ConfigSource } = kafkajs;
 
 const SETTING = 'compression.type';
 
@@ -70,7 +73,7 @@ async function setReadable(admin: Admin, topic: string): Promise<void> {
   });
 }
 
-function resource(topic: string): { type: ConfigResourceTypes; name: string } {
+function resource(topic: string): { type: number; name: string } {
   return { type: ConfigResourceTypes.TOPIC, name: topic };
 }
 

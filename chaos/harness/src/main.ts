@@ -40,8 +40,9 @@ async function play(options: Options, scenarios: readonly Scenario[]): Promise<n
   const playOne: Play = (scenario, seed) =>
     perform(scenario, seed, options, { ...places, folder: folderOf(`${scenario.name}-${seed}`) }, stop);
   try {
-    const isGreen = options.mutants
-      ? await findMutants({ ...places, folder: folderOf('mutants') }, stop, say)
+    const { mutants } = options;
+    const isGreen = mutants
+      ? await findMutants(mutants, { ...places, folder: folderOf('mutants') }, stop, say)
       : await new Campaign(options, playOne, say).run(scenarios, stop);
     return isGreen ? 0 : 1;
   } finally {

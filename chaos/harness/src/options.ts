@@ -14,8 +14,8 @@ export interface Options {
   readonly timeScale: number;
   readonly scenarios: readonly string[];
   readonly list: boolean;
-  /** Whether to look for the mutants instead. */
-  readonly mutants: boolean;
+  /** Parts of the names of mutants to look for instead; null for none. */
+  readonly mutants: readonly string[] | null;
   /** Folder of the reports, one per scenario and seed. */
   readonly report: string;
   /** The code that the services run; null for a copy of what is built now. */
@@ -26,7 +26,7 @@ export const USAGE = `npm run chaos -- [options]
 
   --scenario NAME      one of --list, several between commas, or "all"; default kill-storm
   --list               names the scenarios
-  --mutants            puts each mutant into a copy of the code, and has its scenario find it
+  --mutants WHICH      puts each mutant into a copy of the code, and has its scenario find it: all, or parts of names
   --seed N             repeats the plan of faults; default 1
   --seeds 1,2,3        a run per seed. Interrupted, it goes on with the seeds that have no report yet
   --jobs N             default 100000
@@ -50,7 +50,7 @@ const SHAPE = {
     'time-scale': { type: 'string', default: '1' },
     scenario: { type: 'string', default: 'kill-storm' },
     list: { type: 'boolean', default: false },
-    mutants: { type: 'boolean', default: false },
+    mutants: { type: 'string' },
     report: { type: 'string', default: '.deadman/chaos/reports' },
     code: { type: 'string' },
   },
@@ -75,7 +75,7 @@ export function parseOptions(args: readonly string[]): Options {
     timeScale: positive('time-scale', values['time-scale']),
     scenarios: values.scenario.split(','),
     list: values.list,
-    mutants: values.mutants,
+    mutants: toMutants(values.mutants),
     report: values.report,
     code: values.code ?? null,
   };
@@ -97,6 +97,11 @@ export type RunOptions = Pick<Options, 'jobs' | 'workers' | 'slots' | 'killRate'
 
 export function shownOptions({ jobs, workers, slots, killRate, ttlMs, timeScale }: Options): RunOptions {
   return { jobs, workers, slots, killRate, ttlMs, timeScale };
+}
+
+function toMutants(text: string | undefined): Options['mutants'] {
+  if (text === undefined) return null;
+  return text === 'all' ? [''] : text.split(',');
 }
 
 function wholeNumber(name: string, text: string): number {

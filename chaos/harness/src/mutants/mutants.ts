@@ -49,20 +49,20 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'libs/engine/src/claim-plan.ts',
-        from: "if (nowMs - situation.lastIdleClaimAtMs >= pace.idleAtLeastEveryMs) return { kind: 'idle', limit };\n",
+        from: "if (isIdleClaimOwed(situation, pace)) return { kind: 'idle', limit };\n",
         to: '\n',
       },
       {
         file: 'libs/engine/src/claim-plan.ts',
         from: "if (nowMs >= situation.nextIdleClaimAtMs) return { kind: 'idle', limit };\n",
-        to: '\n',
+        to: "if (nowMs >= situation.nextIdleClaimAtMs) return { kind: 'wait', forMs: MAX_WAIT_MS };\n",
       },
     ],
   },
   {
     name: 'a cancel is forgotten at a failure',
     scenario: 'cancel-against-complete',
-    check: 'cancel-means-what-it-says',
+    check: 'cancelled-runs-never-again',
     edits: [
       {
         file: 'libs/domain/src/transition.ts',

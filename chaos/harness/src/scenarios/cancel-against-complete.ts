@@ -13,7 +13,7 @@ const CANCEL_AFTER_MS = 500;
 
 const ENDED_WITHIN_MS = 300_000;
 
-/** What the answer to a cancel says of how the job ends (faults.md, scenario 29). That it never runs again is a check of its own. */
+/** What the answer to a cancel says of how the job ends (faults.md, scenario 29). */
 const MEANS: Readonly<Record<number, readonly JobState[]>> = {
   200: ['CANCELLED'],
   202: ['CANCELLED', 'SUCCEEDED'],
@@ -25,6 +25,11 @@ const STUBBORN_EVERY = 4;
 const STUBBORN = { type: 'chaos.stubborn', more: { maxAttempts: 2, retry: { kind: 'fixed', baseSeconds: 1 } } };
 
 const STATES = `SELECT id, state FROM deadman.jobs`;
+
+/** By the database's clock, which stamped both. */
+const RUN_AGAIN = `
+  SELECT j.id, a.attempt FROM deadman.jobs j JOIN deadman.attempts a ON a.job_id = j.id
+  WHERE a.claimed_at > j.cancel_requested_at`;
 
 export const cancelAgainstComplete: Scenario = {
   name: 'cancel-against-complete',
@@ -68,6 +73,12 @@ async function judgeAnswers(stage: Stage, answers: ReadonlyMap<string, number>):
     'cancel-means-what-it-says',
     '200 ⇒ CANCELLED, 202 ⇒ CANCELLED or SUCCEEDED, 409 ⇒ it had ended',
     breaches,
+  );
+  const again = await stage.site.sql.rows<{ id: string; attempt: number }>(RUN_AGAIN);
+  stage.find(
+    'cancelled-runs-never-again',
+    'no attempt begins after a cancel was asked for',
+    again.map(({ id, attempt }) => `${id}, attempt ${attempt}`),
   );
   const met = [200, 202, 409].filter((status) => [...answers.values()].includes(status));
   stage.find('all-answers-were-met', 'the race went every way', met.length === 3 ? [] : [`only ${met.join()}`]);

@@ -8,6 +8,9 @@ const LEAST_AWAY_MS = 8_000;
 
 const CALM_MS = 10_000;
 
+/** Few jobs wait, so that work ends at once where jobs are no longer heard of; and come in as they end. */
+const PER_BATCH = 5;
+
 /** Leases come back with the next beats, and trust after a TTL. In multiples of it. */
 const AFTERMATH = 3;
 
@@ -31,7 +34,7 @@ export const brokerKilled: Scenario = {
 };
 
 async function without(stage: Stage, server: 'redis' | 'kafka', kill: () => Promise<unknown>): Promise<void> {
-  const flow = stage.flow({});
+  const flow = stage.flow({ window: stage.slots, perBatch: PER_BATCH });
   await stage.until(() => stage.watch.ended > stage.slots, 60_000);
   const calm = await rateOver(stage, () => stage.pause(CALM_MS));
   await kill();

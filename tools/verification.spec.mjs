@@ -10,6 +10,13 @@ const REGRESSIONS = join(ROOT, 'chaos', 'simulation', 'regressions');
 /** A test that the page names: a link to its file, and its title as it stands there. */
 const TEST = /\[[^\]]+\]\(([^)]+\.ts)\): `([^`]+)`/g;
 
+describe('the mutants of the simulation', () => {
+  it.each(MUTANTS.map(({ name, edits }) => [name, edits]))('“%s” fits the code', (_name, edits) => {
+    const places = edits.map(({ file, from }) => readFileSync(join(ROOT, file), 'utf8').split(from).length - 1);
+    expect(places).toEqual(edits.map(() => 1));
+  });
+});
+
 describe('docs/verification.md', () => {
   const page = readFileSync(PAGE, 'utf8');
   const cells = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));

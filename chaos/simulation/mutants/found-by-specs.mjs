@@ -85,7 +85,37 @@ export const FOUND_BY_SPECS = [
     name: 'an idle claim that got all it asked for waits before the next',
     rule: '§5',
     spec: 'libs/engine/src/claimer.spec.ts',
-    edits: [{ file: 'libs/engine/src/claimer.ts', from: 'claimed >= limit ? 0', to: 'claimed > limit ? 0' }],
+    edits: [
+      {
+        file: 'libs/engine/src/claimer.ts',
+        from: 'const pauseMs = this.#isIdleClaimFull ? 0 : idleEveryMs',
+        to: 'const pauseMs = idleEveryMs',
+      },
+    ],
+  },
+  {
+    name: 'tickets keep an idle claim that found more than it could take waiting for five seconds',
+    rule: '§5',
+    spec: 'libs/engine/src/claim-plan.spec.ts',
+    edits: [
+      {
+        file: 'libs/engine/src/claim-plan.ts',
+        from: '(isIdleClaimFull ? pace.idleEveryMs : pace.idleAtLeastEveryMs)',
+        to: 'pace.idleAtLeastEveryMs',
+      },
+    ],
+  },
+  {
+    name: 'stale tickets are not taken in turn with idle claims that find more',
+    rule: '§5',
+    spec: 'libs/engine/src/claim-plan.spec.ts',
+    edits: [
+      {
+        file: 'libs/engine/src/claim-plan.ts',
+        from: '  if (isIdleClaimFull && areTicketsStale) return true;\n',
+        to: '\n',
+      },
+    ],
   },
   {
     name: 'a claim sets no leases',

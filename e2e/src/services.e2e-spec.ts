@@ -197,6 +197,21 @@ describe('the four services', () => {
     expect(readRunning(command.dataDir)).toEqual([]);
   });
 
+  it('end with 70 and say so when a worker can neither finish nor hand back what it runs', async () => {
+    await Promise.all(WORKERS.map((name) => services.get(name).stop()));
+    const worker = await services.start('worker', 'worker-cut-off', {
+      DEADMAN_DRAIN_MS: '0',
+      DEADMAN_ABORT_GRACE_MS: '0',
+    });
+    const { id } = await client.submit('demo.sleep', { ms: 3_600_000 });
+    await eventually(async () => expect((await client.find(id)).state).toBe('running'), { withinMs: 60_000 });
+    await stack.stop('postgres');
+    const end = await worker.stop();
+    await stack.up();
+    expect(end).toEqual({ code: 70, signal: null });
+    expect(worker.lines('service.jobs-left')).toMatchObject([{ count: 1 }]);
+  });
+
   it('live while everything they need is away, and begin by themselves when it is there', async () => {
     await services.stopAll();
     for (const server of ['kafka', 'redis', 'postgres'] as const) await stack.stop(server);

@@ -18,6 +18,8 @@ export interface EngineDeps {
   readonly adapters: Adapters;
   readonly surroundings: Surroundings;
   readonly vitals: Vitals;
+  /** Hears, at a shutdown, how many jobs could be neither finished nor handed back. */
+  readonly leaveBehind: (jobs: number) => void;
 }
 
 /**
@@ -58,7 +60,7 @@ export class Engine {
 
   /** Finishes or hands back what runs, and ends every loop. `hurry` cuts the waiting short when it aborts. */
   async stop(hurry: AbortSignal): Promise<void> {
-    await this.#roles?.drain(hurry);
+    this.#deps.leaveBehind((await this.#roles?.drain(hurry)) ?? 0);
     await this.#roles?.stop();
   }
 

@@ -33,8 +33,11 @@ export class Roles {
     await worker.start();
   }
 
-  /** Lets the worker finish or hand back all it holds. `hurry` cuts the waiting short when it aborts. */
-  drain(hurry: AbortSignal): Promise<void> {
+  /**
+   * Lets the worker finish or hand back all it holds, and returns how many jobs it could do neither with. `hurry` cuts the
+   * waiting short when it aborts.
+   */
+  drain(hurry: AbortSignal): Promise<number> {
     return this.#deps.worker.drain(hurry);
   }
 

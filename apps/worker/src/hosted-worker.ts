@@ -66,9 +66,12 @@ export class HostedWorker {
     await this.#worker.start();
   }
 
-  /** Finishes or hands back what runs. `hurry` cuts the waiting short when it aborts. Calling twice waits for the first. */
-  async drain(hurry: AbortSignal): Promise<void> {
-    await this.#worker?.drain(hurry);
+  /**
+   * Finishes or hands back what runs, and returns how many jobs it could do neither with. `hurry` cuts the waiting short
+   * when it aborts. Calling twice waits for the first.
+   */
+  async drain(hurry: AbortSignal): Promise<number> {
+    return (await this.#worker?.drain(hurry)) ?? 0;
   }
 }
 

@@ -54,7 +54,7 @@ export async function startWorker(context: ServiceContext<WorkerConfig>): Promis
     // Nest closes a microservice's server before it runs the hooks, so what still runs is finished before that.
     close: async () => {
       vitals.health.drain();
-      await worker.drain(context.hurry);
+      context.leaveBehind(await worker.drain(context.hurry));
       await app.close();
     },
   };
@@ -83,7 +83,7 @@ async function serve(worker: HostedWorker, deps: ServeDeps): Promise<{ close(): 
     steps: (discovery) => ({
       start: () => worker.start(workerDeps(deps, transport, vitals.events), () => providedInstances(discovery)),
       refuseWork: () => vitals.health.drain(),
-      finish: () => worker.drain(hurry),
+      finish: async () => void (await worker.drain(hurry)),
       close: () => teardown.run(),
     }),
   });

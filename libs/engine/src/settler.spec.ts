@@ -313,7 +313,7 @@ describe('Settler', () => {
       void settler.settle(run, SUCCESS);
       const drained = settler.drain(5_000);
       await clock.advance(5_000);
-      await drained;
+      expect(await drained).toBe(1);
       expect(jobOf(run).state).toBe('RUNNING');
       expect(clock.pendingTimers).toBe(0);
     });

@@ -71,6 +71,7 @@ export class Settler {
   readonly #batcher: MicroBatcher<Settlement, ApplyResult>;
   readonly #underWay = new UnderWay();
   readonly #giveUp = new AbortController();
+  #abandoned = 0;
 
   constructor(deps: SettlerDeps, options: SettleOptions = SETTLE_DEFAULTS) {
     this.#deps = deps;
@@ -83,18 +84,27 @@ export class Settler {
     if (run.phase === 'settling' || run.phase === 'gone') return;
     if (event !== null && !run.isLost) {
       this.#deps.ledger.settle(run);
-      await this.#underWay.track(this.#write(run, event)).catch((error: unknown) => this.#report(error));
+      await this.#underWay.track(this.#write(run, event)).catch((error: unknown) => this.#abandon(error));
     }
     run.finish();
     this.#deps.ledger.drop(run);
   }
 
-  /** Resolves when everything is settled, sent and released. After `withinMs` nothing is tried again: what is left lapses. */
-  async drain(withinMs: number): Promise<void> {
+  /**
+   * Resolves when everything is settled, sent and released. After `withinMs` nothing is tried again: what is left lapses.
+   * Returns how many outcomes were left that way.
+   */
+  async drain(withinMs: number): Promise<number> {
     const limit = this.#deps.clock.setTimer(withinMs, () => this.#giveUp.abort());
     await this.#underWay.settled();
     await this.#deps.publisher.flush();
     limit.cancel();
+    return this.#abandoned;
+  }
+
+  #abandon(error: unknown): void {
+    if (this.#giveUp.signal.aborted) this.#abandoned += 1;
+    this.#report(error);
   }
 
   /** An outcome that the database refuses is replaced by one that says so, so that the job does not stay RUNNING. */

@@ -450,6 +450,28 @@ describe('Worker', () => {
       expect(engine.clock.pendingTimers).toBe(0);
     });
 
+    it('is over five seconds after the grace, whatever is away, and tells how many jobs it had to leave', async () => {
+      const worker = await start(ignore);
+      await engine.submitMany(4, { timeoutMs: 600_000 });
+      await settle();
+      for (const method of ['store.apply', 'registry.beat', 'registry.retire', 'leases.release']) {
+        faults[method] = Array.from({ length: 1_000 }, (): CallFault => AWAY);
+      }
+      let left: number | null = null;
+      void worker.drain().then((count) => (left = count));
+      await engine.clock.advance(25_000 + 5_000);
+      expect(left).toBeNull();
+      await engine.clock.advance(5_000);
+      expect(left).toBe(4);
+      expect(engine.db.running.size).toBe(4);
+      faults = {};
+      await engine.startServices();
+      await engine.clock.advance(120_000);
+      expect(engine.states()).toEqual({ PENDING: 4 });
+      await engine.stopServices();
+      engine.db.workers.clear();
+    });
+
     it('does not wait for handlers when it is in a hurry', async () => {
       const worker = await start(sleep(300_000));
       const id = await engine.submit({ timeoutMs: 600_000 });

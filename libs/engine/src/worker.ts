@@ -100,6 +100,9 @@ export const WORKER_DEFAULTS: WorkerOptions = {
   abortGraceMs: 5_000,
 };
 
+/** At shutdown, time for handing everything back once handlers had theirs, all steps together. Milliseconds. */
+const HAND_BACK_MS = 5_000;
+
 /** A handler that was told to stop for a timeout or a lost lease has this long; then its slot goes to another. Milliseconds. */
 const SHORT_GRACE_MS = 1_000;
 
@@ -129,7 +132,7 @@ export class Worker {
   #claiming: Promise<void> = Promise.resolve();
   #onRegistered: () => void = () => {};
   #subscription: Promise<Subscription | null> = Promise.resolve(null);
-  #drained: Promise<void> | null = null;
+  #drained: Promise<number> | null = null;
 
   constructor(deps: WorkerDeps, options: Partial<WorkerOptions> = {}) {
     this.#deps = deps;
@@ -209,42 +212,52 @@ export class Worker {
   /**
    * Finishes or hands back everything that is held, so that nothing is left to lapse: takes nothing new, lets handlers
    * finish for `drainMs`, then aborts them, then releases what still has not ended. Calling twice waits for the first.
+   * Returns how many outcomes could not be written, since the store was away: those jobs lapse, and run again.
    *
    * @param hurry cuts the waiting short when it aborts.
    */
-  drain(hurry: AbortSignal = new AbortController().signal): Promise<void> {
+  drain(hurry: AbortSignal = new AbortController().signal): Promise<number> {
     this.#drained ??= this.#drain(hurry);
     return this.#drained;
   }
 
-  async #drain(hurry: AbortSignal): Promise<void> {
+  async #drain(hurry: AbortSignal): Promise<number> {
     const { drainMs, abortGraceMs } = this.#options;
     this.#stopClaiming.abort();
     this.#tickets.close();
     this.#pool.stop();
     this.#handBack('shutdown');
     void this.#leaveTickets((subscription) => subscription.pause());
-    await this.#bounded(Promise.all([this.#claiming, this.#pool.idle()]), drainMs, hurry);
-    await this.#abortWhatRuns();
-    await this.#bounded(this.#releaseLastOrphans(), abortGraceMs, hurry);
-    await this.#progress.flush();
-    await this.#settler.drain(abortGraceMs);
-    await this.#bounded(
-      this.#leaveTickets((subscription) => subscription.close()),
-      abortGraceMs,
-      hurry,
-    );
-    await this.#bounded(this.#heart.stop(), abortGraceMs, hurry);
-    await this.#deps.registry.retire(this.#incarnation).catch((error: unknown) => this.#report('retire', error));
+    const ended = (): Promise<unknown> => Promise.all([this.#claiming, this.#pool.idle()]);
+    await this.#bounded(ended(), drainMs, hurry);
+    this.#pool.abortActive('shutdown');
+    await this.#bounded(ended(), abortGraceMs);
+    return this.#handEverythingBack(hurry);
   }
 
   /** Handlers that ignore the signal do not hold up the exit: their jobs are handed back without them. */
-  async #abortWhatRuns(): Promise<void> {
-    const { abortGraceMs } = this.#options;
-    this.#pool.abortActive('shutdown');
-    await this.#bounded(Promise.all([this.#claiming, this.#pool.idle()]), abortGraceMs);
+  async #handEverythingBack(hurry: AbortSignal): Promise<number> {
+    const { clock } = this.#deps;
+    const deadlineMs = clock.monotonicMs() + HAND_BACK_MS;
+    // Half of what is left for each, so that a step that hangs leaves some time to those behind it.
+    const shareMs = (): number => Math.max(0, deadlineMs - clock.monotonicMs()) / 2;
     this.#runner.giveUpAborted();
-    await this.#bounded(this.#pool.idle(), abortGraceMs);
+    await this.#bounded(this.#pool.idle(), shareMs());
+    await this.#bounded(this.#releaseLastOrphans(), shareMs(), hurry);
+    await this.#bounded(this.#progress.flush(), shareMs(), hurry);
+    const abandoned = await this.#settler.drain(shareMs());
+    await this.#bounded(
+      this.#leaveTickets((subscription) => subscription.close()),
+      shareMs(),
+      hurry,
+    );
+    await this.#bounded(this.#heart.stop(), shareMs(), hurry);
+    await this.#bounded(this.#retire(), shareMs());
+    return abandoned;
+  }
+
+  async #retire(): Promise<void> {
+    await this.#deps.registry.retire(this.#incarnation).catch((error: unknown) => this.#report('retire', error));
   }
 
   /** A claim whose reply was lost shows as an orphan with the next beat, and there may be none before the exit. */

@@ -41,6 +41,7 @@ class ServiceRun<Config extends HostConfig> {
   readonly #teardown: Teardown;
   readonly #ending: Promise<Ending>;
   #end!: (ending: Ending) => void;
+  #leftBehind = 0;
 
   constructor(spec: ServiceSpec<Config>, info: ServiceInfo, logger: Logger) {
     this.#spec = spec;
@@ -95,6 +96,7 @@ class ServiceRun<Config extends HostConfig> {
         this.#logger.fatal({ event: 'service.gives-up', err, exitCode: code }, 'The service cannot go on');
         this.#end({ code, fields: { exitCode: code } });
       },
+      leaveBehind: (jobs) => (this.#leftBehind += jobs),
     };
   }
 
@@ -113,7 +115,13 @@ class ServiceRun<Config extends HostConfig> {
     setTimeout(() => this.#stuck(), this.#spec.shutdownMs).unref();
     await running?.close();
     await this.#teardown.run();
-    return ending;
+    return this.#leftBehind === 0 ? ending : this.#uncleanly(ending);
+  }
+
+  #uncleanly({ code, fields }: Ending): Ending {
+    const message = 'Some jobs could be neither finished nor handed back; they lapse, and run again';
+    this.#logger.warn({ event: 'service.jobs-left', count: this.#leftBehind }, message);
+    return { code: code === EXIT.clean ? EXIT.bug : code, fields };
   }
 
   #failed(error: unknown): ExitCode {

@@ -30,6 +30,8 @@ export interface ServiceContext<Config extends HostConfig = HostConfig> {
   readonly crash: (error: unknown) => never;
   /** Ends the service as a signal would, but with this code: nothing that the process can do by itself helps. */
   readonly giveUp: (code: ExitCode, error: unknown) => void;
+  /** Tells, at a shutdown, how many jobs could be neither finished nor handed back: they lapse, and the end is not clean. */
+  readonly leaveBehind: (jobs: number) => void;
 }
 
 /** A service that serves. */

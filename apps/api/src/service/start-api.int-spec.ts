@@ -57,6 +57,7 @@ function contextOf(environment: Record<string, string> = {}): ServiceContext<Api
     stopped: stop.signal,
     hurry: new AbortController().signal,
     crash: fail,
+    leaveBehind: (jobs) => fail(new Error(`${jobs} jobs were left`)),
     giveUp: (_code, error) => fail(error),
   };
   contexts.push({ context, stop });

@@ -424,6 +424,30 @@ export const FOUND_BY_SPECS = [
     ],
   },
   {
+    name: 'a ticket that nobody has claimed gives its offset free',
+    rule: '§8',
+    spec: 'libs/transport/src/kafka/offset-ledger.spec.ts',
+    edits: [
+      {
+        file: 'libs/transport/src/kafka/partition-book.ts',
+        from: 'return this.#waiting.size === 0 ? this.#claimedAtMs : Infinity;',
+        to: 'return this.#claimedAtMs;',
+      },
+    ],
+  },
+  {
+    name: 'a claim is not told to its tickets',
+    rule: '§8',
+    spec: 'libs/engine/src/claimer.spec.ts',
+    edits: [
+      {
+        file: 'libs/engine/src/claimer.ts',
+        from: '    for (const ticket of tickets) ticket.claimed(jobId);\n',
+        to: '\n',
+      },
+    ],
+  },
+  {
     name: 'a commit of a past generation counts',
     rule: '§8',
     spec: 'libs/transport/src/kafka/offset-ledger.spec.ts',

@@ -24,9 +24,9 @@ interface Partition {
   /** Where the present owner reads on. */
   position: number;
   owner: Member | null;
-  /** Offsets of which every job is done, and since when the others are out, at or above the committed one. */
+  /** Offsets of which every job is done, and since when none of the jobs waits for its claim, at or above the committed one. */
   readonly done: Set<number>;
-  readonly outSinceMs: Map<number, number>;
+  readonly claimedAtMs: Map<number, number>;
 }
 
 interface Member {
@@ -203,30 +203,34 @@ export class Broker {
     while (partition.position < partition.messages.length) {
       const offset = partition.position;
       const { queue, jobIds } = partition.messages[offset]!;
-      const open = new Set(jobIds);
+      const [waiting, open] = [new Set(jobIds), new Set(jobIds)];
+      const claimed = (jobId: string): void => {
+        if (!waiting.delete(jobId) || waiting.size > 0 || generation !== this.#generation) return;
+        partition.claimedAtMs.set(offset, this.#kernel.nowMs);
+      };
       const done = (jobId: string): void => {
+        claimed(jobId);
         if (!open.delete(jobId) || open.size > 0) return;
         if (generation === this.#generation) partition.done.add(offset);
         else this.#situations.count('stale commit dropped');
       };
-      const ticket: Ticket = { queue, jobIds, done };
+      const ticket: Ticket = { queue, jobIds, claimed, done };
       if (!member.sink.offer([ticket])) return false;
-      partition.outSinceMs.set(offset, this.#kernel.nowMs);
       partition.position += 1;
     }
     return true;
   }
 
-  /** The contiguous low watermark of what is done, or has been out for too long to be waited for (`protocol.md` §8). */
+  /** The contiguous low watermark of what is done, or was claimed too long ago to be waited for (`protocol.md` §8). */
   #commit(member: Member): void {
     const freeSinceMs = this.#kernel.nowMs - this.#offsetHoldMs;
     for (const partition of this.#partitions) {
       if (partition.owner !== member) continue;
       const isFree = (offset: number): boolean =>
-        partition.done.has(offset) || (partition.outSinceMs.get(offset) ?? Infinity) <= freeSinceMs;
+        partition.done.has(offset) || (partition.claimedAtMs.get(offset) ?? Infinity) <= freeSinceMs;
       while (isFree(partition.committed)) {
         partition.done.delete(partition.committed);
-        partition.outSinceMs.delete(partition.committed);
+        partition.claimedAtMs.delete(partition.committed);
         partition.committed += 1;
       }
     }
@@ -263,7 +267,7 @@ function take(partition: Partition, owner: Member | null): void {
   partition.owner = owner;
   partition.position = partition.committed;
   partition.done.clear();
-  partition.outSinceMs.clear();
+  partition.claimedAtMs.clear();
 }
 
 function newPartitions(): Partition[] {
@@ -273,7 +277,7 @@ function newPartitions(): Partition[] {
     position: 0,
     owner: null,
     done: new Set<number>(),
-    outSinceMs: new Map<number, number>(),
+    claimedAtMs: new Map<number, number>(),
   }));
 }
 

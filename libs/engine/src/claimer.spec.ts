@@ -49,6 +49,8 @@ describe('Claimer', () => {
   /** What goes wrong with the next calls of a method. */
   let faults: { method: string; fault: CallFault }[];
   let done: string[];
+  /** Jobs whose tickets were told of the claim, one mention for each ticket. */
+  let redeemed: string[];
 
   beforeEach(() => {
     clock = new FakeClock();
@@ -59,6 +61,7 @@ describe('Claimer', () => {
     calls = [];
     faults = [];
     done = [];
+    redeemed = [];
     started = [];
     stop = new AbortController();
     running = Promise.resolve();
@@ -145,7 +148,13 @@ describe('Claimer', () => {
   }
 
   function ticket(...jobIds: readonly string[]): Ticket {
-    return { queue: 'default', jobIds, done: (jobId) => void done.push(jobId) };
+    const [claimed, finished] = [redeemed, done];
+    return {
+      queue: 'default',
+      jobIds,
+      claimed: (jobId) => void claimed.push(jobId),
+      done: (jobId) => void finished.push(jobId),
+    };
   }
 
   const stateOf = (id: string): Job['state'] => db.jobs.get(id)!.state;
@@ -181,6 +190,16 @@ describe('Claimer', () => {
     expect(done).toEqual([]);
     await end(started[0]!);
     expect(done).toEqual([id, id]);
+  });
+
+  it('tells every ticket of a job that it was claimed, and none of a job that waits for a slot', async () => {
+    start({ worker: { ...WORKER, slots: 1 } });
+    const [first, waiting] = (await submit(2)) as [string, string];
+    tickets.offer([ticket(first, waiting), ticket(first)]);
+    await settle();
+    expect([redeemed, done, tickets.size]).toEqual([[first, first], [], 1]);
+    await end(started[0]!);
+    expect(redeemed).toEqual([first, first, waiting]);
   });
 
   it('is done at once with a ticket of a job that cannot be claimed, and counts it', async () => {
@@ -310,7 +329,7 @@ describe('Claimer', () => {
     tickets.offer([ticket(...ids)]);
     await settle();
     expect(started.map(({ job }) => job.id).toSorted()).toEqual(ids.toSorted());
-    expect(done).toEqual([]);
+    expect([redeemed.toSorted(), done]).toEqual([ids.toSorted(), []]);
     await end(started[0]!);
     expect(done).toHaveLength(1);
   });
@@ -321,7 +340,7 @@ describe('Claimer', () => {
     faults.push({ method: 'claim', fault: { kind: 'request-lost' } });
     tickets.offer([ticket(...ids)]);
     await settle();
-    expect([done, tickets.size]).toEqual([[], 2]);
+    expect([redeemed, done, tickets.size]).toEqual([[], [], 2]);
     await clock.advance(200);
     expect(started).toHaveLength(2);
     expect(events.of('tickets-handled').filter(({ result }) => result === 'stale')).toEqual([]);

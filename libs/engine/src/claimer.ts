@@ -9,6 +9,7 @@ import type {
   Lease,
   LeaseStore,
   Random,
+  Ticket,
   WorkerRecord,
 } from '@deadman/domain';
 import { bisect } from './bisect.js';
@@ -228,8 +229,7 @@ export class Claimer {
   #take(by: ClaimedBy, claimed: readonly ClaimedJob[], sentAtMs: number, open: Map<string, TicketedJob>): number {
     const { ledger, pool, events } = this.#deps;
     if (claimed.length === 0) return 0;
-    const runs = claimed.map((job) => new Run(job, sentAtMs, open.get(job.id)?.tickets));
-    for (const run of runs) open.delete(run.job.id);
+    const runs = claimed.map((job) => new Run(job, sentAtMs, this.#redeem(job.id, open)));
     ledger.add(runs);
     const claims = runs.map(({ lease }) => lease);
     events.emit({ kind: 'jobs-claimed', by, count: claims.length, leases: claims });
@@ -237,6 +237,14 @@ export class Claimer {
     this.#acquireLeases(claims);
     pool.add(runs);
     return runs.length;
+  }
+
+  /** The tickets of a job that was claimed: its row guards it from now on, and they need not be kept for others. */
+  #redeem(jobId: string, open: Map<string, TicketedJob>): readonly Ticket[] {
+    const tickets = open.get(jobId)?.tickets ?? [];
+    open.delete(jobId);
+    for (const ticket of tickets) ticket.claimed(jobId);
+    return tickets;
   }
 
   /** What a ticket names and no claim got is not claimable, and that ticket is done. */

@@ -42,6 +42,7 @@ describe('Run', () => {
     const ticket = (name: string): Ticket => ({
       queue: 'default',
       jobIds: [],
+      claimed: () => undefined,
       done: (id) => done.push(`${name} ${id}`),
     });
     const job = aClaimedJob();

@@ -72,7 +72,7 @@ describe('Settler', () => {
     const workerId = '00000000-0000-4000-8000-00000000aaaa';
     const [job] = await memory.claim({ token, workerId, types: ['demo.echo'], quarantineFrom: 7, ids: [id] });
     const run = new Run(job as ClaimedJob, clock.monotonicMs(), [
-      { queue: 'default', jobIds: [id], done: (jobId) => void done.push(jobId) },
+      { queue: 'default', jobIds: [id], claimed: () => undefined, done: (jobId) => void done.push(jobId) },
     ]);
     ledger.add([run]);
     ledger.start(run, clock.monotonicMs());

@@ -25,6 +25,7 @@ describe('TicketQueue', () => {
   const aTicket = (...jobIds: readonly string[]): Ticket => ({
     queue: 'default',
     jobIds,
+    claimed: () => undefined,
     done: (jobId) => void done.push(jobId),
   });
   const newIds = (count: number): string[] => Array.from({ length: count }, () => ids.timeOrdered());

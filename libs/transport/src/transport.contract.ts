@@ -156,7 +156,21 @@ export function transportContract(name: string, open: () => Promise<TransportHar
       expect(await arrived(undone, second)).toBe(true);
     });
 
-    it('tickets: `done` may be called twice, late, and for jobs the ticket does not name', async () => {
+    it('tickets: what a consumer had just claimed, and left undone, reaches the next one, too', async () => {
+      const first = new RecordingSink();
+      const leaving = await consume([harness.queues[0]], first);
+      const entry = ready(harness.queues[0], 10);
+      await harness.transport.publish([entry]);
+      expect(await arrived(entry.jobIds, first)).toBe(true);
+      for (const ticket of first.take()) for (const jobId of ticket.jobIds.slice(1)) ticket.claimed(jobId);
+      await leaving.close();
+
+      const second = new RecordingSink();
+      await consume([harness.queues[0]], second);
+      expect(await arrived(entry.jobIds, second)).toBe(true);
+    });
+
+    it('tickets: `claimed` and `done` may be called twice, late, and for jobs the ticket does not name', async () => {
       const sink = new RecordingSink();
       const subscription = await consume([harness.queues[0]], sink);
       const entry = ready(harness.queues[0], 2);
@@ -165,7 +179,10 @@ export function transportContract(name: string, open: () => Promise<TransportHar
       const tickets = sink.take();
       const finish = (): void => {
         for (const ticket of tickets)
-          for (const id of [...ticket.jobIds, ...ticket.jobIds, ids.random()]) ticket.done(id);
+          for (const id of [...ticket.jobIds, ...ticket.jobIds, ids.random()]) {
+            ticket.claimed(id);
+            ticket.done(id);
+          }
       };
       expect(finish).not.toThrow();
       await subscription.close();

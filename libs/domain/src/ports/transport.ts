@@ -9,6 +9,11 @@ export type OutboxEntry =
 export interface Ticket {
   readonly queue: string;
   readonly jobIds: readonly string[];
+  /**
+   * The id's job was claimed here: from now on its row is what guards it. A ticket of which every id is claimed or done may
+   * be forgotten after a while; one that waits is kept for others, however long. Calling twice does nothing.
+   */
+  claimed(jobId: string): void;
   /** The id's attempt has been settled here, or it could not be claimed. Calling twice does nothing. */
   done(jobId: string): void;
 }

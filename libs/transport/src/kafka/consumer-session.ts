@@ -215,7 +215,7 @@ export class ConsumerSession implements Session {
     const deliveries = batch.messages.map(({ value, offset }): Delivery => ({
       value,
       accept: (message) => {
-        this.#ledger.track(generation, partition, BigInt(offset), message, this.#deps.clock.monotonicMs());
+        this.#ledger.track(generation, partition, BigInt(offset), message);
         last = offset;
       },
     }));

@@ -78,6 +78,10 @@ describe('KafkaTransport on a real broker', () => {
     for (const ticket of tickets) for (const jobId of ticket.jobIds) ticket.done(jobId);
   };
 
+  const claim = (tickets: readonly Ticket[]): void => {
+    for (const ticket of tickets) for (const jobId of ticket.jobIds) ticket.claimed(jobId);
+  };
+
   it('delivers again what was not handled, and nothing that was committed', async () => {
     const [handled, unhandled] = [readyOn([4]), readyOn([4])];
     const first = join('first');
@@ -183,9 +187,33 @@ describe('KafkaTransport on a real broker', () => {
       await send(transport, entry);
       await arrived(entry.jobIds, sink);
     }
-    finish(sink.take().slice(1));
+    const tickets = sink.take();
+    claim(tickets);
+    finish(tickets.slice(1));
     await eventually(async () => expect((await bystander.committed(topic)).get(2)).toBe(2), { withinMs: 30_000 });
     expect(transport.of('offsets-let-go')).toEqual([{ kind: 'offsets-let-go', topic, count: 1 }]);
+  });
+
+  it('a ticket that nobody has claimed keeps its offset beyond the hold, and reaches the next consumer', async () => {
+    const first = join('busy', { offsetHoldMs: 1_000 });
+    const sink = new RecordingSink();
+    const subscription = await first.consumeReady(['default'], sink);
+    const [before, running, behind] = [readyOn([3]), readyOn([2]), readyOn([2])];
+    for (const entry of [before, running, behind]) {
+      await send(first, entry);
+      await arrived(entry.jobIds, sink);
+    }
+    for (const ticket of sink.take()) ticket.claimed(running.jobIds[0]!);
+    // What was claimed has given its offset free by then; what came before it has waited for longer.
+    await eventually(async () => expect((await bystander.committed(topic)).get(2)).toBe(1), { withinMs: 30_000 });
+    expect((await bystander.committed(topic)).get(3)).toBe(-1);
+    await subscription.close();
+
+    const next = new RecordingSink();
+    await join('next').consumeReady(['default'], next);
+    const unclaimed = [...before.jobIds, ...behind.jobIds];
+    await arrived(unclaimed, next);
+    expect(next.received.toSorted()).toEqual(unclaimed.toSorted());
   });
 
   it('holds the partitions of a full sink at the broker, with flat memory and its place in the group, and then delivers all', async () => {

@@ -23,7 +23,7 @@ export interface KafkaTimings {
   /** How long a broker waits for messages before it answers that there are none; also how late a held partition resumes. */
   readonly fetchWaitMs: number;
   readonly commitEveryMs: number;
-  /** How long one message may hold its partition's offset. Default: a lease's TTL. */
+  /** How long one message may hold its partition's offset once all its jobs are claimed. Default: a lease's TTL. */
   readonly offsetHoldMs: number;
   /** A batch that its handler has not ended after this long is given up: the group hands its partition to others. */
   readonly handlingLimitMs: number;
@@ -70,7 +70,7 @@ export interface KafkaTransportOptions {
   readonly replicationFactor?: number;
   /** Failures in a row after which `onFatal` is called; default 24, which is two minutes. */
   readonly maxFailures?: number;
-  /** Messages per partition whose jobs may be at work at once before the oldest give their offset free. Default 20 000. */
+  /** Messages per partition that may wait or be at work at once before the oldest give their offset free. Default 20 000. */
   readonly maxTracked?: number;
   readonly timings?: Partial<KafkaTimings>;
 }

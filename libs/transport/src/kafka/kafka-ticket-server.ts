@@ -59,7 +59,7 @@ export interface KafkaTicketServerOptions extends KafkaTransportOptions {
  * @EventPattern('jobs.dead', KAFKA_TICKETS) onDeaths(@Payload() deaths: readonly DeathNotice[]): Promise<void>
  * ```
  *
- * A handler of tickets hands them over and returns; each job's `done` moves the offset, not the return. A handler of deaths
+ * A handler of tickets hands them over and returns; each job's `claimed` and `done` move the offset, not the return. A handler of deaths
  * is done with those that it returned for. What a handler throws on, or its Observable fails with, is delivered again.
  */
 export class KafkaTicketServer extends Server<Record<string, never>> implements CustomTransportStrategy {
@@ -137,7 +137,7 @@ export class KafkaTicketServer extends Server<Record<string, never>> implements 
       const handler = (deaths: readonly DeathNotice[]): Promise<void> => this.#handle(pattern, deaths);
       return new DeathReceiver({ topic, handler, malformed, listener, clock, random });
     }
-    const reader = new TicketReader(queue, malformed);
+    const reader = new TicketReader(queue, malformed, clock);
     const handler = (tickets: readonly Ticket[]): Promise<Refusal | null> => this.#offer(pattern, tickets);
     return new HandlerReceiver({ topic, reader, handler, listener, clock, random });
   }

@@ -57,7 +57,8 @@ export class KafkaTransport extends Transport {
     return this.#subscribe(
       [...new Set(queues)].map((queue) => {
         const topic = names.ready(queue);
-        return { topic, receiver: new SinkReceiver(new TicketReader(queue, this.#factory.malformed(topic)), sink) };
+        const reader = new TicketReader(queue, this.#factory.malformed(topic), this.#deps.clock);
+        return { topic, receiver: new SinkReceiver(reader, sink) };
       }),
     );
   }

@@ -29,7 +29,7 @@ function setUp(answer: () => Promise<void> = () => Promise.resolve()) {
   committer.joined();
   committer.start();
   let next = 0;
-  const settleOne = (): void => void ledger.track(ledger.generation, 0, BigInt(next++), new TrackedMessage([]), 0);
+  const settleOne = (): void => void ledger.track(ledger.generation, 0, BigInt(next++), new TrackedMessage([]));
   const offsets = (): string[] =>
     sent.flatMap(({ topics }) => topics.flatMap(({ partitions }) => partitions[0]!.offset));
   return { clock, committer, ledger, events, settleOne, offsets };

@@ -24,9 +24,16 @@ function setUp(options: Partial<OffsetLedgerOptions> = {}): SetUp {
 }
 
 /** Hands over a message of one job whose id is its offset. */
-function handOver(ledger: OffsetLedger, partition: number, offset: number, nowMs = 0): TrackedMessage {
+function handOver(ledger: OffsetLedger, partition: number, offset: number): TrackedMessage {
   const message = new TrackedMessage([String(offset)]);
-  expect(ledger.track(ledger.generation, partition, BigInt(offset), message, nowMs)).toBe(true);
+  expect(ledger.track(ledger.generation, partition, BigInt(offset), message)).toBe(true);
+  return message;
+}
+
+/** Hands over such a message, whose job is claimed at once. */
+function claim(ledger: OffsetLedger, partition: number, offset: number, nowMs = 0): TrackedMessage {
+  const message = handOver(ledger, partition, offset);
+  message.claimed(String(offset), nowMs);
   return message;
 }
 
@@ -37,7 +44,7 @@ describe('OffsetLedger', () => {
   it('commits nothing while the first message is at work, and all that is settled once it is done', () => {
     const { ledger } = setUp();
     ledger.assign([0]);
-    const [first, second, third] = [7, 8, 9].map((offset) => handOver(ledger, 0, offset));
+    const [first, second, third] = [7, 8, 9].map((offset) => claim(ledger, 0, offset));
     second!.done('8');
     expect(offsets(ledger)).toEqual({});
     first!.done('7');
@@ -50,10 +57,9 @@ describe('OffsetLedger', () => {
     const { ledger } = setUp();
     ledger.assign([0]);
     const message = new TrackedMessage(['a', 'b']);
-    ledger.track(1, 0, 5n, message, 0);
-    message.done('a');
-    message.done('a');
-    message.done('stranger');
+    ledger.track(1, 0, 5n, message);
+    for (const jobId of ['b', 'a', 'b', 'stranger']) message.claimed(jobId, 0);
+    for (const jobId of ['a', 'a', 'stranger']) message.done(jobId);
     expect(offsets(ledger)).toEqual({});
     message.done('b');
     expect(offsets(ledger)).toEqual({ 0: 6 });
@@ -62,7 +68,7 @@ describe('OffsetLedger', () => {
   it('moves over a message that names nothing', () => {
     const { ledger } = setUp();
     ledger.assign([0]);
-    ledger.track(1, 0, 5n, new TrackedMessage([]), 0);
+    ledger.track(1, 0, 5n, new TrackedMessage([]));
     expect(offsets(ledger)).toEqual({ 0: 6 });
   });
 
@@ -86,14 +92,54 @@ describe('OffsetLedger', () => {
   it('lets a message that is at work too long give its offset free, and counts it', () => {
     const { ledger, counts } = setUp();
     ledger.assign([0]);
-    handOver(ledger, 0, 5, 0);
-    handOver(ledger, 0, 6, 10).done('6');
+    claim(ledger, 0, 5, 0);
+    claim(ledger, 0, 6, 10).done('6');
     expect(offsets(ledger, HOLD_MS - 1)).toEqual({});
     expect(offsets(ledger, HOLD_MS)).toEqual({ 0: 7 });
     expect(counts).toEqual({ stale: 0, letGo: 1 });
   });
 
-  it('remembers no more than its limit: the oldest give their offset free', () => {
+  it('keeps the offset of a message that nobody has claimed, however long it waits, and of all behind it', () => {
+    const { ledger, counts } = setUp();
+    ledger.assign([0]);
+    const waiting = handOver(ledger, 0, 5);
+    claim(ledger, 0, 6, 0).done('6');
+    claim(ledger, 0, 7, 0);
+    const muchLater = 1_000 * HOLD_MS;
+    expect(offsets(ledger, muchLater)).toEqual({});
+    waiting.claimed('5', muchLater);
+    expect(offsets(ledger, muchLater + HOLD_MS - 1)).toEqual({});
+    expect(offsets(ledger, muchLater + HOLD_MS)).toEqual({ 0: 8 });
+    expect(counts).toEqual({ stale: 0, letGo: 2 });
+  });
+
+  it('counts the hold from the claim of the last of a message’s ids, and waits for none that was not claimable', () => {
+    const { ledger } = setUp();
+    ledger.assign([0]);
+    const message = new TrackedMessage(['early', 'late', 'stale']);
+    ledger.track(1, 0, 5n, message);
+    message.claimed('early', 0);
+    message.claimed('late', 500);
+    message.claimed('early', 900);
+    expect(offsets(ledger, 5_000)).toEqual({});
+    message.done('stale');
+    expect(offsets(ledger, 500 + HOLD_MS - 1)).toEqual({});
+    expect(offsets(ledger, 500 + HOLD_MS)).toEqual({ 0: 6 });
+  });
+
+  it('lets a claim move no offset once its partition went to others', () => {
+    const { ledger } = setUp();
+    ledger.assign([0]);
+    const waiting = handOver(ledger, 0, 5);
+    ledger.assign([0]);
+    const again = handOver(ledger, 0, 5);
+    waiting.claimed('5', 0);
+    expect(offsets(ledger, 2 * HOLD_MS)).toEqual({});
+    again.claimed('5', 0);
+    expect(offsets(ledger, 2 * HOLD_MS)).toEqual({ 0: 6 });
+  });
+
+  it('remembers no more than its limit: the oldest give their offset free, though nobody has claimed them', () => {
     const { ledger, counts } = setUp({ maxTracked: 100 });
     ledger.assign([0]);
     for (let offset = 0; offset < 5_000; offset += 1) {
@@ -132,8 +178,8 @@ describe('OffsetLedger', () => {
     const { ledger } = setUp();
     const past = ledger.assign([0]);
     const now = ledger.assign([0]);
-    expect(ledger.track(past, 0, 5n, new TrackedMessage([]), 0)).toBe(false);
-    expect(ledger.track(now, 1, 5n, new TrackedMessage([]), 0)).toBe(false);
+    expect(ledger.track(past, 0, 5n, new TrackedMessage([]))).toBe(false);
+    expect(ledger.track(now, 1, 5n, new TrackedMessage([]))).toBe(false);
     expect(offsets(ledger)).toEqual({});
   });
 
@@ -154,7 +200,7 @@ describe('OffsetLedger', () => {
     ledger.assign([0]);
     const first = handOver(ledger, 0, 5);
     const repeat = new TrackedMessage(['5']);
-    expect(ledger.track(1, 0, 5n, repeat, 0)).toBe(false);
+    expect(ledger.track(1, 0, 5n, repeat)).toBe(false);
     repeat.done('5');
     expect(offsets(ledger)).toEqual({});
     first.done('5');
@@ -173,11 +219,19 @@ describe('OffsetLedger', () => {
   });
 });
 
+interface NaiveMessage {
+  readonly generation: number;
+  readonly partition: number;
+  readonly offset: number;
+  readonly undone: Set<string>;
+  /** Job → when it was claimed. */
+  readonly claims: Map<string, number>;
+}
+
 /** The rules of §8 over plain lists, walked in full every time. */
 class NaiveLedger {
   generation = 0;
-  readonly messages: { generation: number; partition: number; offset: number; sinceMs: number; undone: Set<string> }[] =
-    [];
+  readonly messages: NaiveMessage[] = [];
   owned = new Set<number>();
   readonly committed = new Map<number, number>();
   readonly reached = new Map<number, number>();
@@ -189,12 +243,19 @@ class NaiveLedger {
     this.reached.clear();
   }
 
+  /** Some of its jobs are neither done nor claimed for long. */
+  #isHeld({ undone, claims }: NaiveMessage, nowMs: number): boolean {
+    if (undone.size === 0) return false;
+    const isWaiting = [...undone].some((job) => !claims.has(job));
+    return isWaiting || Math.max(...claims.values()) > nowMs - HOLD_MS;
+  }
+
   plan(nowMs: number): Record<number, number> {
     const planned: Record<number, number> = {};
     for (const partition of this.owned) {
       const mine = this.messages.filter((m) => m.generation === this.generation && m.partition === partition);
       if (mine.length === 0) continue;
-      const firstHeld = mine.findIndex((m) => m.undone.size > 0 && m.sinceMs > nowMs - HOLD_MS);
+      const firstHeld = mine.findIndex((message) => this.#isHeld(message, nowMs));
       const free = firstHeld === -1 ? mine : mine.slice(0, firstHeld);
       const reachedNow = free.length === 0 ? mine[0]!.offset : free.at(-1)!.offset + 1;
       // What once was given free stays free: time only passes, but the model is asked at any of its points.
@@ -209,7 +270,7 @@ class NaiveLedger {
 type Step =
   | { readonly kind: 'assign'; readonly partitions: readonly number[] }
   | { readonly kind: 'hand-over'; readonly partition: number; readonly gap: number; readonly jobs: number }
-  | { readonly kind: 'done'; readonly which: number; readonly job: number }
+  | { readonly kind: 'claim' | 'done'; readonly which: number; readonly job: number }
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'commit'; readonly isTaken: boolean };
 
@@ -222,8 +283,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       .map((rest): Step => ({ kind: 'hand-over', ...rest })),
   },
   {
-    weight: 10,
-    arbitrary: fc.record({ which: fc.nat(), job: fc.nat(3) }).map((rest): Step => ({ kind: 'done', ...rest })),
+    weight: 16,
+    arbitrary: fc.record({ kind: fc.constantFrom('claim', 'done'), which: fc.nat(), job: fc.nat(3) }),
   },
   { weight: 2, arbitrary: fc.integer({ min: 1, max: 600 }).map((ms): Step => ({ kind: 'wait', ms })) },
   { weight: 4, arbitrary: fc.boolean().map((isTaken): Step => ({ kind: 'commit', isTaken })) },
@@ -249,7 +310,7 @@ describe('OffsetLedger against a naive model', () => {
             const offset = (next[partition]! += gap);
             const jobIds = Array.from({ length: move.jobs }, (_, job) => String(job));
             const message = new TrackedMessage(jobIds);
-            const isTracked = ledger.track(ledger.generation, partition, BigInt(offset), message, nowMs);
+            const isTracked = ledger.track(ledger.generation, partition, BigInt(offset), message);
             expect(isTracked).toBe(model.owned.has(partition));
             if (!isTracked) continue;
             real.push(message);
@@ -257,14 +318,21 @@ describe('OffsetLedger against a naive model', () => {
               generation: model.generation,
               partition,
               offset,
-              sinceMs: nowMs,
               undone: new Set(jobIds),
+              claims: new Map(),
             });
           }
-          if (move.kind === 'done' && real.length > 0) {
+          if ((move.kind === 'claim' || move.kind === 'done') && real.length > 0) {
             const which = move.which % real.length;
-            real[which]!.done(String(move.job));
-            model.messages[which]!.undone.delete(String(move.job));
+            const job = String(move.job);
+            const { undone, claims } = model.messages[which]!;
+            if (move.kind === 'claim') {
+              real[which]!.claimed(job, nowMs);
+              if (undone.has(job) && !claims.has(job)) claims.set(job, nowMs);
+            } else {
+              real[which]!.done(job);
+              undone.delete(job);
+            }
           }
           if (move.kind === 'commit') {
             const plan = ledger.plan(nowMs);

@@ -2,9 +2,9 @@ import { PartitionBook } from './partition-book.js';
 import type { TrackedMessage } from './partition-book.js';
 
 export interface OffsetLedgerOptions {
-  /** How long one message may hold its partition's offset. Milliseconds. */
+  /** How long one message may hold its partition's offset once all its jobs are claimed. Milliseconds. */
   readonly offsetHoldMs: number;
-  /** Messages remembered per partition; beyond, the oldest hold it no longer. */
+  /** Messages remembered per partition; beyond, the oldest hold it no longer, claimed or not. */
   readonly maxTracked: number;
 }
 
@@ -24,8 +24,9 @@ export interface CommitPlan {
 
 /**
  * Decides which offsets of one topic may be committed (`protocol.md` §8): per partition, the one below which every message
- * is settled. A message that is not settled after `offsetHoldMs` gives its offset free: the claims of its jobs are durable
- * by then, and the reaper is their guard.
+ * is settled. A message that is not settled `offsetHoldMs` after the last of its jobs was claimed gives its offset free: the
+ * claims are durable, and the reaper is their guard. One that nobody has claimed holds it however long that takes, since a
+ * crash would leave its jobs to the idle claim; it waits in a bounded queue, so that `maxTracked` is seldom what ends that.
  *
  * An assignment begins a generation and an empty book for each of its partitions, those that stay included: between two
  * generations somebody else may have had them. What was handed over before can no longer move an offset, whoever reports
@@ -83,9 +84,9 @@ export class OffsetLedger {
    * Remembers a message that was handed over. False, and not remembered, when it belongs to a past generation, to a
    * partition that is not ours, or was remembered before.
    */
-  track(generation: number, partition: number, offset: bigint, message: TrackedMessage, nowMs: number): boolean {
+  track(generation: number, partition: number, offset: bigint, message: TrackedMessage): boolean {
     if (generation !== this.#generation) return false;
-    return this.#books.get(partition)?.enter(offset, message, nowMs) ?? false;
+    return this.#books.get(partition)?.enter(offset, message) ?? false;
   }
 
   /** What may be committed now and is not. */

@@ -3,22 +3,36 @@ const SPENT_BEFORE_COMPACTING = 1_024;
 
 /** A message that was handed over, until nothing of it is left to do. */
 export class TrackedMessage {
-  readonly #undone: Set<string>;
+  readonly #waiting: Set<string>;
+  readonly #claimed = new Set<string>();
+  #claimedAtMs = -Infinity;
   #onSettled: (() => void) | null = null;
 
   /** @param jobIds what it names; a message that names nothing is settled from the start. */
   constructor(jobIds: Iterable<string>) {
-    this.#undone = new Set(jobIds);
+    this.#waiting = new Set(jobIds);
   }
 
   get isSettled(): boolean {
-    return this.#undone.size === 0;
+    return this.#waiting.size === 0 && this.#claimed.size === 0;
+  }
+
+  /** When the last of its ids was claimed; `Infinity` while one of them waits for that. Milliseconds of the clock. */
+  get claimedAtMs(): number {
+    return this.#waiting.size === 0 ? this.#claimedAtMs : Infinity;
+  }
+
+  /** This id's job is at work. Twice, late, or for an id that it does not name: does nothing. */
+  claimed(jobId: string, nowMs: number): void {
+    if (!this.#waiting.delete(jobId)) return;
+    this.#claimed.add(jobId);
+    this.#claimedAtMs = nowMs;
   }
 
   /** This id needs no further delivery. Twice, late, or for an id that it does not name: does nothing. */
   done(jobId: string): void {
-    if (!this.#undone.delete(jobId) || this.#undone.size > 0) return;
-    this.#onSettled?.();
+    const isNews = this.#waiting.delete(jobId) || this.#claimed.delete(jobId);
+    if (isNews && this.isSettled) this.#onSettled?.();
   }
 
   /** Calls back once, when the last of its ids is done. */
@@ -29,13 +43,13 @@ export class TrackedMessage {
   /** Is waited for no longer, though its ids may still be at work. */
   letGo(): void {
     this.#onSettled = null;
-    this.#undone.clear();
+    this.#waiting.clear();
+    this.#claimed.clear();
   }
 }
 
 interface Entry {
   readonly offset: bigint;
-  readonly sinceMs: number;
   readonly message: TrackedMessage;
 }
 
@@ -64,22 +78,22 @@ export class PartitionBook {
   }
 
   /** False for an offset that was entered before: its first delivery is the one that counts. */
-  enter(offset: bigint, message: TrackedMessage, nowMs: number): boolean {
+  enter(offset: bigint, message: TrackedMessage): boolean {
     if (offset <= this.#last) return false;
     if (this.#last === -1n) this.#watermark = this.#committed = offset;
     this.#last = offset;
-    this.#entries.push({ offset, sinceMs: nowMs, message });
+    this.#entries.push({ offset, message });
     return true;
   }
 
   /**
-   * Moves the watermark over what is settled, and over the oldest ones that were handed over at `heldSinceMs` or before, or
-   * are more than `limit`. Returns how many of those were not settled.
+   * Moves the watermark over what is settled, and over the oldest ones that were claimed at `claimedByMs` or before, or are
+   * more than `limit`. Returns how many of those were not settled.
    */
-  advance(heldSinceMs: number, limit: number): number {
+  advance(claimedByMs: number, limit: number): number {
     let letGo = 0;
     for (let entry = this.#entries[this.#head]; entry !== undefined; entry = this.#entries[this.#head]) {
-      const isHeldTooLong = entry.sinceMs <= heldSinceMs || this.size > limit;
+      const isHeldTooLong = entry.message.claimedAtMs <= claimedByMs || this.size > limit;
       if (!entry.message.isSettled && !isHeldTooLong) break;
       if (!entry.message.isSettled) letGo += 1;
       entry.message.letGo();

@@ -1,4 +1,4 @@
-import type { Ticket } from '@deadman/domain';
+import type { Clock, Ticket } from '@deadman/domain';
 import type { MalformedCounter } from './malformed-counter.js';
 import { TrackedMessage } from './partition-book.js';
 import { decodeTicket } from './ticket-codec.js';
@@ -13,10 +13,12 @@ export interface ReadTicket {
 export class TicketReader {
   readonly #queue: string;
   readonly #malformed: MalformedCounter;
+  readonly #clock: Clock;
 
-  constructor(queue: string, malformed: MalformedCounter) {
+  constructor(queue: string, malformed: MalformedCounter, clock: Clock) {
     this.#queue = queue;
     this.#malformed = malformed;
+    this.#clock = clock;
   }
 
   read(value: Buffer | null): ReadTicket {
@@ -31,6 +33,11 @@ export class TicketReader {
   }
 
   #ticket(jobIds: readonly string[], message: TrackedMessage): Ticket {
-    return { queue: this.#queue, jobIds, done: (jobId) => message.done(jobId) };
+    return {
+      queue: this.#queue,
+      jobIds,
+      claimed: (jobId) => message.claimed(jobId, this.#clock.monotonicMs()),
+      done: (jobId) => message.done(jobId),
+    };
   }
 }

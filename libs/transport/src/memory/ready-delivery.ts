@@ -111,7 +111,7 @@ export class ReadyDelivery implements Subscription {
   #offerFirst({ queue, log }: ReadyQueue): boolean {
     const jobIds = log.first() ?? [];
     const delivery: Delivery = { log, undone: new Set(jobIds) };
-    const ticket: Ticket = { queue, jobIds, done: (jobId) => this.#done(delivery, jobId) };
+    const ticket: Ticket = { queue, jobIds, claimed: keepUntilDone, done: (jobId) => this.#done(delivery, jobId) };
     if (!this.#options.sink.offer([ticket])) return false;
     log.take(1);
     this.#wasToldOfRoom = false;
@@ -144,3 +144,6 @@ export class ReadyDelivery implements Subscription {
     while (!this.#wasToldOfRoom && !this.#stopping.signal.aborted) await this.#bell.wait();
   }
 }
+
+/** A claim changes nothing here: no ticket holds up another one's end, so that each is kept until it is done. */
+function keepUntilDone(): void {}

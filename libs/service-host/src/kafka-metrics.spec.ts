@@ -22,4 +22,14 @@ describe('KafkaMetrics', () => {
     expect(await lineOf('kafka_consumer_lag')).toMatch(/ 5$/);
     expect(await lineOf('kafka_rebalances_total')).toMatch(/ 1$/);
   });
+
+  it('tell no lag of a topic whose consumer is lost, until there is one again', async () => {
+    metrics.on({ kind: 'partition-lag', topic: 'jobs.ready', partition: 2, lag: 5 });
+    const [reason, error] = ['unreachable' as const, new Error('no broker')];
+    metrics.on({ kind: 'consumer-lost', topic: 'jobs.ready', reason, error, failures: 0, retryInMs: 200 });
+    expect(await lineOf('kafka_consumer_lag')).toBeUndefined();
+    metrics.on({ kind: 'partitions-assigned', topic: 'jobs.ready', partitions: [2] });
+    metrics.on({ kind: 'partition-lag', topic: 'jobs.ready', partition: 2, lag: 9 });
+    expect(await lineOf('kafka_consumer_lag')).toMatch(/ 9$/);
+  });
 });

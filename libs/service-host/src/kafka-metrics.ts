@@ -4,7 +4,7 @@ import type { KafkaTransportEvent, KafkaTransportListener } from '@deadman/trans
 
 /** What a service measures of its consumers and its sends. */
 export class KafkaMetrics implements KafkaTransportListener {
-  /** Topic → partition → messages between what was handed over last and the end. */
+  /** Topic → partition → messages between what was handed over last and the end. Of a topic that is not consumed, nothing. */
   readonly #lags = new Map<string, Map<number, number>>();
   readonly #count: (event: KafkaTransportEvent) => void;
 
@@ -45,6 +45,8 @@ export class KafkaMetrics implements KafkaTransportListener {
     this.#count(event);
     if (event.kind === 'partition-lag') this.#lagsOf(event.topic).set(event.partition, event.lag);
     else if (event.kind === 'partitions-assigned') this.#keepOnly(event.topic, event.partitions);
+    // How much waits is not known until there is a consumer again; its last number would pass for the present one.
+    else if (event.kind === 'consumer-lost') this.#lags.delete(event.topic);
   }
 
   /** Of a partition that has gone to others, they tell. */

@@ -42,6 +42,7 @@ export function labelledGaugeOf(
     labelNames: [label],
     registers: [registry],
     collect: () => {
+      gauge.reset();
       for (const [value, count] of Object.entries(read())) gauge.set({ [label]: value }, count);
     },
   });

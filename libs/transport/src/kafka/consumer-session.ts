@@ -1,5 +1,5 @@
 import type { Clock } from '@deadman/domain';
-import type { Batch, Consumer, ConsumerGroupJoinEvent, EachBatchPayload } from 'kafkajs';
+import type { Consumer, ConsumerGroupJoinEvent, EachBatchPayload } from 'kafkajs';
 import type { KafkaClient } from './kafka-client.js';
 import type { ResolvedOptions } from './kafka-options.js';
 import type { KafkaTransportListener } from './kafka-transport-listener.js';
@@ -7,7 +7,9 @@ import type { Delivery, MessageReceiver } from './message-receiver.js';
 import { OffsetCommitter } from './offset-committer.js';
 import { OffsetLedger } from './offset-ledger.js';
 import { PartitionHolds } from './partition-holds.js';
+import { PartitionLags } from './partition-lags.js';
 import type { Session } from './topic-consumer.js';
+import { fetchEnds } from './topics.js';
 import { bounded } from './within.js';
 
 /** Bytes of one partition in one fetch: some thousand ids. What a full receiver refuses is fetched again, so it is not much. */
@@ -51,6 +53,7 @@ export class ConsumerSession implements Session {
   readonly #batches = new Set<Promise<void>>();
   readonly #committer: OffsetCommitter;
   readonly #holds: PartitionHolds;
+  readonly #lags: PartitionLags;
   readonly #ended: Promise<unknown>;
   #end!: (error: unknown) => void;
   #starting: Promise<void> = Promise.resolve();
@@ -79,6 +82,8 @@ export class ConsumerSession implements Session {
       resume: (partitions) => this.#tryTo(() => this.#consumer.resume([{ topic, partitions }])),
       signal: this.#stopping.signal,
     });
+    const held = (): readonly number[] => this.#holds.held;
+    this.#lags = new PartitionLags({ ...deps, held, fetchEnds: () => fetchEnds(deps.client, topic) });
     this.#listen();
   }
 
@@ -100,6 +105,7 @@ export class ConsumerSession implements Session {
   start(): void {
     this.#starting = this.#run().catch((error: unknown) => this.#end(error));
     this.#committer.start();
+    void this.#lags.watch(this.#stopping.signal);
   }
 
   /** Hands over nothing more and waits for the batches under way, but stays in the group. */
@@ -192,6 +198,7 @@ export class ConsumerSession implements Session {
     this.#isJoined = true;
     this.#committer.joined();
     this.#holds.forget();
+    this.#lags.forget();
     const isStopping = this.#stopping.signal.aborted;
     this.#tryTo(() => (isStopping ? this.#consumer.pause([{ topic }]) : this.#consumer.resume([{ topic }])));
     listener.on({ kind: 'partitions-assigned', topic, partitions });
@@ -225,7 +232,8 @@ export class ConsumerSession implements Session {
       payload.resolveOffset(last);
       this.#holds.taken();
     }
-    this.#tellLag(batch, last === null ? deliveries.length : Number(BigInt(batch.lastOffset()) - BigInt(last)));
+    const next = last === null ? BigInt(batch.messages[0]?.offset ?? batch.highWatermark) : BigInt(last) + 1n;
+    this.#lags.handedOver(partition, next, BigInt(batch.highWatermark));
     if (!isTaken) this.#holds.hold(partition);
   }
 
@@ -254,16 +262,6 @@ export class ConsumerSession implements Session {
   /** A log that ends before what was committed of it is another one: the topic was made anew. */
   #noticeNewLog(partition: number, end: bigint): void {
     if (end < (this.#ledger.committed(partition) ?? 0n)) this.#ledger.restart(partition);
-  }
-
-  #tellLag(batch: Batch, notTaken: number): void {
-    const { topic, listener } = this.#deps;
-    listener.on({
-      kind: 'partition-lag',
-      topic,
-      partition: batch.partition,
-      lag: Number(batch.offsetLag()) + notTaken,
-    });
   }
 
   /** A consumer that is stopped while it starts would go on afterwards (kafkajs's issues #967, #1639). */

@@ -325,12 +325,16 @@ describe('KafkaTransport on a real broker', () => {
     await eventually(async () => expect((await bystander.committed(topic)).get(6)).toBe(3));
   });
 
-  it('tells how many messages wait, refused ones included', async () => {
+  it('tells how many messages wait, refused ones included, and goes on telling while their partition is held', async () => {
     const transport = join('lagging');
     const sink = new RecordingSink(2);
     for (let message = 0; message < 10; message += 1) await transport.publish([readyOn([8])]);
     await transport.consumeReady(['default'], sink);
     await eventually(() => expect(transport.of('partition-lag').at(-1)).toMatchObject({ partition: 8, lag: 8 }));
+    for (let message = 0; message < 5; message += 1) await transport.publish([readyOn([8])]);
+    await eventually(() => expect(transport.of('partition-lag').at(-1)).toMatchObject({ partition: 8, lag: 13 }), {
+      withinMs: 60_000,
+    });
     sink.finish();
     await eventually(() => {
       sink.finish();

@@ -28,6 +28,11 @@ export class PartitionHolds {
     this.#deps = deps;
   }
 
+  /** The partitions that are not fetched from. */
+  get held(): readonly number[] {
+    return [...this.#held];
+  }
+
   /** The partition is not fetched from until the receiver is ready. */
   hold(partition: number): void {
     const { topic, listener, pause } = this.#deps;

@@ -1,6 +1,7 @@
 import { DeadmanError } from '@deadman/domain';
 import type { Clock } from '@deadman/domain';
 import type { Admin, IResourceConfigEntry } from 'kafkajs';
+import type { KafkaClient } from './kafka-client.js';
 import { isNotServed, isSettingRefused } from './kafka-errors.js';
 import { READABLE } from './topic-compression.js';
 
@@ -55,6 +56,18 @@ async function createTopic(admin: Admin, topic: string, plan: TopicPlan): Promis
   } catch (error) {
     if (!isSettingRefused(error)) throw error;
     return create([]);
+  }
+}
+
+/** Where each partition ends, asked for over a connection of its own. Throws when the brokers do not say. */
+export async function fetchEnds({ kafka }: KafkaClient, topic: string): Promise<ReadonlyMap<number, bigint>> {
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    const ends = await admin.fetchTopicOffsets(topic);
+    return new Map(ends.map(({ partition, high }) => [partition, BigInt(high)]));
+  } finally {
+    await admin.disconnect();
   }
 }
 

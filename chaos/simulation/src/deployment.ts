@@ -107,7 +107,7 @@ function startWorker(host: ProgramHost, deps: Surroundings): Program {
   );
   void worker.start();
   void deps.notices.subscribe((notice) => (notice.kind === 'cancel' ? worker.cancel(notice.jobIds) : undefined));
-  return { stop: () => worker.drain(), intake: null, worker };
+  return { stop: async () => void (await worker.drain()), intake: null, worker };
 }
 
 /** How a worker makes its heart; nothing when it is to make its own, in its main thread. */

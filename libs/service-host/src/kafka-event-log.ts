@@ -46,12 +46,13 @@ export class KafkaEventLog implements KafkaTransportListener {
     }
   }
 
-  /** One batch that cannot be unpacked is many messages. */
+  /** Whoever sends one such message sends many. The metric counts them all. */
   #malformed(event: Extract<KafkaTransportEvent, { kind: 'malformed-message' }>): void {
-    if (event.reason !== 'unreadable')
-      return this.#warn('kafka.malformed', 'A message means nothing and is done', event);
-    const what = 'Messages are compressed as nothing here can read, and are done';
-    this.#once(`unreadable ${event.topic}`, 'kafka.malformed', what, event);
+    const what =
+      event.reason === 'unreadable'
+        ? 'Messages are compressed as nothing here can read, and are done'
+        : 'Messages mean nothing and are done';
+    this.#once(`${event.reason} ${event.topic}`, 'kafka.malformed', what, event);
   }
 
   #compression(event: Extract<KafkaTransportEvent, { kind: 'topic-compression' }>): void {

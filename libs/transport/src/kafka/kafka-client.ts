@@ -3,6 +3,7 @@ import { connect as connectTls } from 'node:tls';
 import { Kafka, logLevel } from 'kafkajs';
 import type { ISocketFactory, ISocketFactoryArgs, logCreator } from 'kafkajs';
 import type { KafkaConnection, KafkaTimings } from './kafka-options.js';
+import { GIVEN_UP } from './kafka-log.js';
 import './kafkajs-codecs.js';
 import './kafkajs-request-queue.js';
 
@@ -43,11 +44,11 @@ export class KafkaClient {
   /** Destroys every connection and lets no new one come up. */
   cut(): void {
     this.#isCut = true;
-    for (const socket of this.#sockets) socket.destroy(new Error('The connection was given up'));
+    for (const socket of this.#sockets) socket.destroy(new Error(GIVEN_UP));
   }
 
   #socket(args: ISocketFactoryArgs): Socket {
-    if (this.#isCut) return new Socket().destroy(new Error('The client was given up'));
+    if (this.#isCut) return new Socket().destroy(new Error(GIVEN_UP));
     const socket = this.#open(args);
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));

@@ -1,7 +1,7 @@
 import { FakeClock } from '@deadman/testing';
 import { describe, expect, it } from '@jest/globals';
 import { logLevel } from 'kafkajs';
-import { KafkaLogFilter } from './kafka-log.js';
+import { GIVEN_UP, KafkaLogFilter } from './kafka-log.js';
 
 type Line = [level: string, message: string, fields: Record<string, unknown>];
 
@@ -52,6 +52,13 @@ describe('KafkaLogFilter', () => {
     log('Connection error');
     log('Slow', {}, logLevel.WARN);
     expect(lines.map(([level]) => level)).toEqual(['debug', 'error', 'warn']);
+  });
+
+  it('writes that we cut a connection ourselves for those who look for it only', () => {
+    const { lines, log } = setUp();
+    log(`Connection error: ${GIVEN_UP}`, { broker: 'a:1' });
+    log('Connection error: read ECONNRESET', { broker: 'a:1' });
+    expect(lines.map(([level]) => level)).toEqual(['debug', 'error']);
   });
 
   it('remembers a bounded number of lines', () => {

@@ -20,6 +20,9 @@ const MOST_REMEMBERED = 200;
 /** kafkajs calls these errors, but they are how a group is told to join again. */
 const ROUTINE = /rebalanc|rejoin|not aware of this member|Restarting the consumer/i;
 
+/** What the end of a client says: we cut its connections ourselves, at every stop and every new try. */
+export const GIVEN_UP = 'The connection was given up';
+
 interface Repeat {
   readonly writtenAtMs: number;
   count: number;
@@ -79,7 +82,7 @@ export class KafkaLogFilter {
   }
 
   #severity(level: logLevel, text: string): keyof KafkaLog {
-    if (ROUTINE.test(text) || level > logLevel.WARN) return 'debug';
+    if (ROUTINE.test(text) || text.includes(GIVEN_UP) || level > logLevel.WARN) return 'debug';
     return level === logLevel.ERROR ? 'error' : 'warn';
   }
 }

@@ -20,7 +20,7 @@ const HANDLERS = join(import.meta.dirname, '..', '..', 'fixtures', 'distribution
 const TOPICS = new TopicNames();
 
 /** Each has a database of its own in Redis, by its place here: what wakes one's jobs is nobody else's. */
-const INSTALLATIONS = ['due', 'outages', 'partitions', 'takeover', 'takeover-slow'] as const;
+const INSTALLATIONS = ['due', 'outages', 'partitions', 'takeover', 'takeover-slow', 'cancel'] as const;
 
 /** Tells this run's queues from those of an earlier one, whose topics the broker may still have. */
 const RUN = randomUUID().slice(0, 8);

@@ -23,11 +23,15 @@ const RUN_MS = 3_000;
 /** However small the scale: shorter runs than this are over before a kill can find them. Milliseconds. */
 const LEAST_RUN_MS = 1_000;
 
-const PER_BATCH = 100;
+const PER_BATCH = 50;
 const CLIENTS = 4;
 
-/** Open jobs, in multiples of all slots, from which on clients wait: the backlog stays deep enough for every worker. */
-const WINDOW = 4;
+/**
+ * Open jobs, in multiples of all slots, from which on clients wait: one part runs, nearly another one waits for leases to
+ * lapse, and the rest fills every worker that comes back. A deeper backlog would measure itself: a job that lost its worker
+ * goes before those that came after it, and waits for those that came before.
+ */
+const WINDOW = 2.5;
 
 export interface BatchOfJobs {
   readonly jobs: number;
@@ -124,7 +128,7 @@ export class Stage {
       idempotencyKey: `${this.seed}-${first + index}`,
       ...more,
     });
-    const shape = { jobs, jobOf, perBatch, clients: CLIENTS, window: window ?? WINDOW * this.slots };
+    const shape = { jobs, jobOf, perBatch, clients: CLIENTS, window: window ?? Math.ceil(WINDOW * this.slots) };
     this.figures['open jobs, at most, for which clients wait'] = shape.window;
     await new Load(this.client, this.ledger, () => this.watch.ended, this.stop, shape).run();
   }

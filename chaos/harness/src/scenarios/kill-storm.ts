@@ -53,7 +53,7 @@ export const killStorm: Scenario = {
 };
 
 function aimOf(killRate: number, slots: number, jobs: number): number {
-  return Math.min(0.9, killRate * (ABOVE + slots / jobs));
+  return Math.min(0.9, killRate * (ABOVE + (2 * slots) / jobs));
 }
 
 /** A bound against hanging: three times what the runs take without faults, and what a start takes. Milliseconds. */

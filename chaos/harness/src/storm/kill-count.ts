@@ -30,8 +30,11 @@ export class KillCount {
 
   /** Of the runs that are over, since those under way may come to either end. Null while none is. */
   get rate(): number | null {
-    const over = this.#ended + this.#interrupted;
-    return over === 0 ? null : this.#interrupted / over;
+    return this.over === 0 ? null : this.#interrupted / this.over;
+  }
+
+  get over(): number {
+    return this.#ended + this.#interrupted;
   }
 
   /** What a worker took from its start to its first run, on average. */

@@ -12,7 +12,10 @@ export interface PlannedDeath {
 /** How strongly a life is shortened when too few runs are interrupted; a guess that settles within some kills. */
 const GAIN = 4;
 
-const [SHORTEST, LONGEST] = [0.4, 2.5];
+const [SHORTEST, LONGEST] = [0.4, 1.5];
+
+/** Runs that would have to be over for what was seen to count as much as what was planned: the first deaths say little. */
+const PATIENCE = 500;
 
 export interface KillPlanOptions {
   /** Share of runs that kills are to interrupt. */
@@ -23,8 +26,10 @@ export interface KillPlanOptions {
 
 /** What a storm has come to so far. */
 export interface StormSoFar {
-  /** Share of the runs that are over which a kill has ended; null while there is none. */
-  readonly rate: number | null;
+  /** Runs that are over. */
+  readonly over: number;
+  /** Those of them that a kill has ended. */
+  readonly interrupted: number;
   /** What a worker takes from its start to its first run, on this machine. Milliseconds. */
   readonly bootMs: number;
 }
@@ -48,11 +53,12 @@ export class KillPlan {
   }
 
   /** @param share of its usual length that this life is to have. */
-  next({ rate, bootMs }: StormSoFar, share = 1): PlannedDeath {
+  next({ over, interrupted, bootMs }: StormSoFar, share = 1): PlannedDeath {
     const { aim, runMs } = this.#options;
     const meanMs = runMs * (1 / aim - 1);
     const spread = 0.5 + this.#dice.next();
-    const factor = rate === null ? 1 : clamp((rate / aim) ** GAIN);
+    const rate = (interrupted + aim * PATIENCE) / (over + PATIENCE);
+    const factor = clamp((rate / aim) ** GAIN);
     return { stratum: this.#nextPlace(), ageMs: Math.round(bootMs + meanMs * spread * factor * share) };
   }
 

@@ -4,8 +4,11 @@ import type { LiveProcess, Site } from '../run/site.js';
 import type { KillCount } from './kill-count.js';
 import type { KillPlan, PlannedDeath } from './kill-plan.js';
 
-/** How long a worker may outlive the age at which it was to die at a named place that it does not come by. Milliseconds. */
-const OVERDUE_MS = 5_000;
+/**
+ * How long a worker may outlive the age at which it was to die at a named place that it does not come by. Milliseconds. It
+ * counts its age from when it read its settings, which on a busy machine is some seconds after its launch.
+ */
+const OVERDUE_MS = 10_000;
 
 /** How often a storm that is to end looks whether it has. Milliseconds. */
 const LOOK_EVERY_MS = 50;
@@ -31,7 +34,7 @@ export class Storm {
 
   start(workers: readonly string[]): void {
     for (const [index, worker] of workers.entries()) {
-      const living = this.#liveAndDie(worker, (index + 1) / workers.length);
+      const living = this.#liveAndDie(worker, (2 * index + 1) / workers.length);
       this.#lives.push(living.catch((error: unknown) => void (this.failure ??= error)));
     }
   }
@@ -45,7 +48,7 @@ export class Storm {
     await Promise.all(this.#lives);
   }
 
-  /** All are started at once; first lives of unequal length keep them from dying together. */
+  /** All are started at once; first lives of unequal length, which is the usual one on average, spread their deaths. */
   async #liveAndDie(worker: string, firstShare: number): Promise<void> {
     for (let share = firstShare; !this.#ended.signal.aborted; share = 1) {
       this.#count.look(this.#site.lives);

@@ -88,6 +88,7 @@ export { DEFAULT_MAX_ATTEMPTS, DEFAULT_RETRY, JITTERS, retryDelayMs } from './re
 export type { ExponentialBackoff, FixedDelay, Jitter, NoRetry, RetryPolicy } from './retry-policy.js';
 export { toRetryPolicy } from './retry-request.js';
 export type { RetryRequest } from './retry-request.js';
+export { Silence } from './silence.js';
 export { toStorableText, unstorableReason } from './storable-text.js';
 export type { UnstorableReason } from './storable-text.js';
 export { admit, Transition, transition } from './transition.js';

@@ -23,7 +23,6 @@ export { Relay } from './relay.js';
 export type { RelayDeps, RelayOptions } from './relay.js';
 export { Retention } from './retention.js';
 export type { RetentionDeps, RetentionOptions } from './retention.js';
-export { Silence } from './silence.js';
 export { Submitter } from './submitter.js';
 export type { SubmitOptions, SubmitterDeps } from './submitter.js';
 export { Worker, WORKER_DEFAULTS } from './worker.js';

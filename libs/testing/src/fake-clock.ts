@@ -53,6 +53,11 @@ export class FakeClock extends Clock {
     await this.#advanceTo(this.#elapsedMs + ms, () => false);
   }
 
+  /** Time passes while the process stands still, as under code that does not yield: what falls due waits for the next `advance`. */
+  stall(ms: number): void {
+    this.#elapsedMs += ms;
+  }
+
   /** Moves on until `condition` holds, from timer to timer. Throws when it does not within `atMostMs` of this clock. */
   async advanceUntil(condition: () => boolean, atMostMs: number): Promise<void> {
     await settle();

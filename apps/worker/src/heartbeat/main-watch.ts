@@ -1,5 +1,5 @@
+import { Silence } from '@deadman/domain';
 import type { Clock, Timer } from '@deadman/domain';
-import { Silence } from '@deadman/engine';
 
 /**
  * Silence of the worker's thread that counts: it turns at least once a second unless something blocks it. Milliseconds,

@@ -1,5 +1,6 @@
+import { Silence } from '@deadman/domain';
 import type { Clock, EngineEvents, Timer } from '@deadman/domain';
-import { Heart, Silence } from '@deadman/engine';
+import { Heart } from '@deadman/engine';
 import type { HeartNews, HeartWord } from '@deadman/engine';
 import type { MessagePort } from 'node:worker_threads';
 import type { FromHeart, ToHeart } from './messages.js';

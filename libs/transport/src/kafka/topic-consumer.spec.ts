@@ -99,6 +99,22 @@ describe('TopicConsumer', () => {
     expect(sessions[0]!.calls).toEqual(['start', 'abandon']);
   });
 
+  it('takes no stall of its own thread for a deaf consumer, and notices one all the same', async () => {
+    const { clock, sessions, lost } = setUp();
+    await clock.advance(0);
+    for (let stalls = 0; stalls < 5; stalls += 1) {
+      // The watch looks before what came meanwhile was heard.
+      clock.stall(DEAF_AFTER_MS + 5_000);
+      await clock.advance(1_000);
+      sessions[0]!.silentSinceMs = clock.monotonicMs();
+      await clock.advance(1_000);
+    }
+    expect(lost).toEqual([]);
+    clock.stall(DEAF_AFTER_MS + 5_000);
+    await clock.advanceUntil(() => sessions.length === 2, DEAF_AFTER_MS);
+    expect(lost.map(({ reason, failures }) => [reason, failures])).toEqual([['deaf', 1]]);
+  });
+
   it('reports after a bounded number of failures in a row, once, and goes on trying', async () => {
     const { clock, sessions, fatal } = setUp();
     for (let crashes = 1; crashes <= MAX_FAILURES + 2; crashes += 1) {

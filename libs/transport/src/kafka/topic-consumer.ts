@@ -1,4 +1,4 @@
-import { isDeadmanError, retryDelayMs } from '@deadman/domain';
+import { isDeadmanError, retryDelayMs, Silence } from '@deadman/domain';
 import type { Clock, ExponentialBackoff, Random, Subscription } from '@deadman/domain';
 import { isBrokersFault } from './kafka-errors.js';
 import type { ResolvedOptions } from './kafka-options.js';
@@ -138,19 +138,37 @@ export class TopicConsumer implements Subscription {
     const stop = (): void => over.abort();
     signal.addEventListener('abort', stop, { once: true });
     let loss: Loss | null = null;
+    const isDeaf = this.#listenTo(session);
     void session.ended.then((error) => {
       loss = lossBy(error);
       stop();
     });
     while (!over.signal.aborted) {
       await clock.sleep(WATCH_EVERY_MS, over.signal);
-      const silentMs = clock.monotonicMs() - session.silentSinceMs;
-      if (silentMs < this.#options.timings.deafAfterMs) continue;
-      loss ??= { reason: 'deaf', error: new Error(`Nothing was heard of the group for ${Math.round(silentMs)} ms`) };
+      if (over.signal.aborted || !isDeaf()) continue;
+      const silentMs = Math.round(clock.monotonicMs() - session.silentSinceMs);
+      loss ??= { reason: 'deaf', error: new Error(`Nothing was heard of the group for ${silentMs} ms`) };
       stop();
     }
     signal.removeEventListener('abort', stop);
     return signal.aborted ? null : loss;
+  }
+
+  /**
+   * To be asked once in each `WATCH_EVERY_MS`. A handler that blocks this thread makes every session silent; what was said
+   * meanwhile is heard in the moments after, so that the stall itself counts for next to nothing.
+   */
+  #listenTo(session: Session): () => boolean {
+    const { clock } = this.#deps;
+    const silence = new Silence(clock.monotonicMs(), WATCH_EVERY_MS);
+    let silentSinceMs = session.silentSinceMs;
+    return () => {
+      const silentMs = silence.look(clock.monotonicMs());
+      const isHeard = session.silentSinceMs !== silentSinceMs;
+      silentSinceMs = session.silentSinceMs;
+      if (isHeard) silence.broken();
+      return !isHeard && silentMs >= this.#options.timings.deafAfterMs;
+    };
   }
 
   /** Returns the pause before the next session. Milliseconds. */

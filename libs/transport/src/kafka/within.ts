@@ -1,5 +1,8 @@
-import { DeadmanError } from '@deadman/domain';
+import { DeadmanError, Silence } from '@deadman/domain';
 import type { Clock } from '@deadman/domain';
+
+/** Looks at the time while one limit passes. */
+const LOOKS = 10;
 
 /** Brokers that were asked have not answered in time. */
 export class TookTooLong extends DeadmanError {
@@ -8,10 +11,13 @@ export class TookTooLong extends DeadmanError {
   }
 }
 
-/** What the work returns or throws; `TookTooLong` when it takes longer than `limitMs`. The work itself goes on. */
+/**
+ * What the work returns or throws; `TookTooLong` when it takes longer than `limitMs`. The work itself goes on. A stall of
+ * this thread counts for little: an answer that came meanwhile would be read after the limit, which is not the brokers' fault.
+ */
 export async function within<Value>(clock: Clock, limitMs: number, what: string, work: Promise<Value>): Promise<Value> {
   const done = new AbortController();
-  const timeout = clock.sleep(limitMs, done.signal).then(() => {
+  const timeout = standFor(clock, limitMs, done.signal).then(() => {
     if (done.signal.aborted) return work;
     throw new TookTooLong(what, limitMs);
   });
@@ -19,6 +25,17 @@ export async function within<Value>(clock: Clock, limitMs: number, what: string,
     return await Promise.race([work, timeout]);
   } finally {
     done.abort();
+  }
+}
+
+/** Resolves after `limitMs` in which this thread had its turns, or when the signal aborts. */
+async function standFor(clock: Clock, limitMs: number, signal: AbortSignal): Promise<void> {
+  const everyMs = limitMs / LOOKS;
+  const silence = new Silence(clock.monotonicMs(), everyMs);
+  let passedMs = 0;
+  while (!signal.aborted && passedMs < limitMs) {
+    await clock.sleep(Math.min(everyMs, limitMs - passedMs), signal);
+    passedMs = silence.look(clock.monotonicMs());
   }
 }
 

@@ -17,6 +17,12 @@ const CROWD_WITHIN_MS = 2_000;
  */
 const SLOW_MACHINE_FACTOR = 3;
 
+/**
+ * How late half of the jobs that are due one by one may be. The scan of the table alone, without Redis' wake-ups, makes it
+ * half a second at least. Milliseconds.
+ */
+const MEDIAN_WITHIN_MS = 250;
+
 /** How late each of these jobs started, by the database's clock. Milliseconds, in order. */
 const LATENESS = `
   SELECT (extract(epoch FROM a.started_at - j.scheduled_for) * 1000)::double precision AS ms
@@ -57,6 +63,7 @@ describe('jobs that wait for their time', () => {
       console.info(`60 jobs, each at its own time, started late by ${distribution(lateness)}`);
       expect(lateness[0]!).toBeGreaterThanOrEqual(0);
       expect(lateness.at(-1)!).toBeLessThanOrEqual(1_000);
+      expect(lateness[Math.floor(lateness.length / 2)]!).toBeLessThanOrEqual(MEDIAN_WITHIN_MS);
     },
     TEST_LIMIT_MS,
   );
@@ -73,8 +80,8 @@ describe('jobs that wait for their time', () => {
       expect((await installation.now()).getTime()).toBeLessThan(dueAt.getTime());
       const lateness = await latenessOf(ids);
       console.info(
-        `${CROWD} jobs due at once started late by ${distribution(lateness)}; ` +
-          `as many that wait for nothing take up to ${Math.round(usualMs)} ms, so the limit is ${Math.round(limitMs)} ms`,
+        `${CROWD} jobs due at once started late by ${distribution(lateness)}: ` +
+          `${describeLimit(limitMs, lateness.at(-1)!)} (as many that wait for nothing took up to ${Math.round(usualMs)} ms)`,
       );
       expect(lateness[0]!).toBeGreaterThanOrEqual(0);
       expect(lateness.at(-1)!).toBeLessThanOrEqual(limitMs);
@@ -82,6 +89,12 @@ describe('jobs that wait for their time', () => {
     TEST_LIMIT_MS,
   );
 });
+
+/** Whether the promise was kept, or only what a slow machine is allowed. */
+function describeLimit(limitMs: number, slowestMs: number): string {
+  if (slowestMs <= CROWD_WITHIN_MS) return `within the promised ${CROWD_WITHIN_MS} ms`;
+  return `NOT within the promised ${CROWD_WITHIN_MS} ms; a machine as slow as that is allowed ${Math.round(limitMs)} ms`;
+}
 
 /** @param sorted from the least to the greatest. */
 function distribution(sorted: readonly number[]): string {

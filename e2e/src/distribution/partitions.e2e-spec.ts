@@ -23,6 +23,9 @@ const LONGEST_WAIT_MS = 5_000;
 /** How long jobs are handed in for while one worker is busy. Milliseconds. */
 const BUSY_FOR_MS = IS_FULL ? 60_000 : 5_000;
 
+/** More than a broker takes by itself, and much more than any ticket has. Bytes. */
+const LARGE_BYTES = 2 * 1024 * 1024;
+
 /** A day: longer than any test waits. Milliseconds. */
 const LONG_MS = 86_400_000;
 
@@ -219,10 +222,12 @@ describe('several workers on one topic', () => {
         key: id,
         value: JSON.stringify({ v: 1, ids: [id] }),
       }));
-      const garbage = ['{', '', 'x'.repeat(300_000), '{"v":1,"ids":["no-uuid"]}'].map((value, partition) => ({
+      const large = ['x'.repeat(300_000), '['.repeat(LARGE_BYTES)];
+      const garbage = ['{', '', ...large, '{"v":1,"ids":["no-uuid"]}'].map((value, partition) => ({
         partition,
         value,
       }));
+      await witness.allowMessagesOf(2 * LARGE_BYTES, topic);
       await witness.send(topic, [...again, ...strangers, ...garbage]);
 
       await allCommitted();

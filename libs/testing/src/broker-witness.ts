@@ -1,5 +1,8 @@
-import { AssignerProtocol, Kafka, logLevel, Partitioners } from 'kafkajs';
+import kafkajs, { AssignerProtocol, Kafka, logLevel, Partitioners } from 'kafkajs';
 import type { Admin, Message } from 'kafkajs';
+
+// Node cannot see it among the names of a CommonJS module, and refuses to import it by name.
+const { ConfigResourceTypes } = kafkajs;
 
 /** What a topic's partitions hold, by partition. */
 export type Offsets = ReadonlyMap<number, bigint>;
@@ -59,6 +62,13 @@ export class BrokerWitness {
   async partitionCount(topic: string): Promise<number> {
     const { topics } = await this.#admin.fetchTopicMetadata({ topics: [topic] });
     return topics[0]!.partitions.length;
+  }
+
+  /** Lets a topic take messages of this size, whatever the broker's limit is. Other settings of the topic become the default. */
+  async allowMessagesOf(bytes: number, topic: string): Promise<void> {
+    const configEntries = [{ name: 'max.message.bytes', value: String(bytes) }];
+    const resources = [{ type: ConfigResourceTypes.TOPIC, name: topic, configEntries }];
+    await this.#admin.alterConfigs({ validateOnly: false, resources });
   }
 
   async deleteTopics(topics: readonly string[]): Promise<void> {

@@ -1,19 +1,19 @@
 import type { Ticket, TicketSink } from '@deadman/domain';
 
-/** A bounded queue of tickets that a test empties by hand. */
+/** A bounded queue of tickets that a test empties by hand. As the engine's does, it takes a whole batch while it has any room. */
 export class RecordingSink implements TicketSink {
   readonly #capacity: number;
   readonly #waiting: Ticket[] = [];
   readonly #received: string[] = [];
   readonly #roomWaiters: (() => void)[] = [];
 
-  /** @param capacity tickets that fit at once. */
+  /** @param capacity from how many tickets on it is full. */
   constructor(capacity = Number.POSITIVE_INFINITY) {
     this.#capacity = capacity;
   }
 
   offer(tickets: readonly Ticket[]): boolean {
-    if (this.#waiting.length + tickets.length > this.#capacity) return false;
+    if (this.#waiting.length >= this.#capacity) return false;
     this.#waiting.push(...tickets);
     for (const ticket of tickets) this.#received.push(...ticket.jobIds);
     return true;

@@ -4,15 +4,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SystemClock, SystemIds, SystemRandom } from '@deadman/config';
 import { Stack } from '@deadman/stack';
-import type { OutboxEntry, Transport } from '@deadman/domain';
+import type { OutboxEntry, Subscription, Ticket, TicketSink, Transport } from '@deadman/domain';
 import { RecordingEvents } from '@deadman/testing';
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
 import type { Admin, Message } from 'kafkajs';
 import type { KafkaTransportOptions } from './kafka-options.js';
 import type { KafkaTransportDeps } from './kafka-deps.js';
 import type { KafkaTransportEvent } from './kafka-transport-listener.js';
+import { KafkaTicketServer } from './kafka-ticket-server.js';
 import { KafkaTransport } from './kafka-transport.js';
 import { partitionOf } from './partitioner.js';
+import { ServedTransport } from './served-transport.js';
 import { TopicNames } from './topic-names.js';
 
 const ids = new SystemIds();
@@ -60,14 +62,19 @@ export class ObservedTransport extends KafkaTransport {
   readonly seen: readonly KafkaTransportEvent[];
   readonly events: RecordingEvents;
   readonly fatal: readonly unknown[];
+  protected readonly deps: KafkaTransportDeps;
+  protected readonly options: KafkaTransportOptions;
 
-  constructor(options: KafkaTransportOptions, deps: Partial<KafkaTransportDeps> = {}) {
+  constructor(options: KafkaTransportOptions, given: Partial<KafkaTransportDeps> = {}) {
     const seen: KafkaTransportEvent[] = [];
     const fatal: unknown[] = [];
     const events = new RecordingEvents();
     const listener = { on: (event: KafkaTransportEvent): void => void seen.push(event) };
     const onFatal = (error: unknown): void => void fatal.push(error);
-    super({ clock: new SystemClock(), random: new SystemRandom(), events, listener, onFatal, ...deps }, options);
+    const deps = { clock: new SystemClock(), random: new SystemRandom(), events, listener, onFatal, ...given };
+    super(deps, options);
+    this.deps = deps;
+    this.options = options;
     this.seen = seen;
     this.events = events;
     this.fatal = fatal;
@@ -80,6 +87,29 @@ export class ObservedTransport extends KafkaTransport {
   /** The partitions that its consumers have, by topic. */
   get owned(): ReadonlyMap<string, readonly number[]> {
     return new Map(this.of('partitions-assigned').map(({ topic, partitions }) => [topic, partitions]));
+  }
+}
+
+/** The same as services have it: a ticket server consumes, and its handlers ask the sink whether there is room. */
+export class ObservedService extends ObservedTransport {
+  readonly #servers: KafkaTicketServer[] = [];
+
+  override async consumeReady(queues: readonly string[], sink: TicketSink): Promise<Subscription> {
+    const topics = queues.map((queue) => new TopicNames().ready(queue));
+    const server = new KafkaTicketServer(this.deps, { ...this.options, topics });
+    this.#servers.push(server);
+    const served = new ServedTransport(this, server);
+    const onTickets = async (tickets: readonly Ticket[]): Promise<void> => served.takeTickets(tickets);
+    for (const topic of topics) server.addHandler(topic, onTickets, true);
+    await new Promise<void>((resolve, reject) =>
+      server.listen((error) => (error === undefined ? resolve() : reject(error))),
+    );
+    return served.consumeReady(queues, sink);
+  }
+
+  override async close(): Promise<void> {
+    await Promise.all(this.#servers.map((server) => server.close()));
+    await super.close();
   }
 }
 

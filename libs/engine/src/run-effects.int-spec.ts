@@ -1,5 +1,4 @@
-import { Clock } from '@deadman/domain';
-import type { EffectTransaction, Timer } from '@deadman/domain';
+import type { EffectTransaction } from '@deadman/domain';
 import {
   migrate,
   openPostgres,
@@ -16,6 +15,7 @@ import {
   deferred,
   FaultProxy,
   FixedRandom,
+  RealClock,
   RecordingEvents,
   SequenceIds,
 } from '@deadman/testing';
@@ -24,22 +24,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { makeRunEffects } from './run-effects.js';
 import type { RunEffects } from './run-effects.js';
 import { Run } from './run.js';
-
-/** The time that passes. */
-class RealClock extends Clock {
-  override monotonicMs(): number {
-    return performance.now();
-  }
-
-  override now(): Date {
-    return new Date();
-  }
-
-  override setTimer(delayMs: number, callback: () => void): Timer {
-    const timeout = setTimeout(callback, delayMs);
-    return { cancel: () => clearTimeout(timeout) };
-  }
-}
 
 const FIRE = `INSERT INTO ledger VALUES ('fired')`;
 

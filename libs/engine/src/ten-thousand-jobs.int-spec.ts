@@ -1,30 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { Clock, Ids } from '@deadman/domain';
-import type { Timer } from '@deadman/domain';
+import { Ids } from '@deadman/domain';
 import { MemoryLeaseStore } from '@deadman/leases';
 import { migrate, openPostgres, PostgresJobStore, PostgresWorkerRegistry, readMigrations } from '@deadman/store';
 import type { PostgresDatabase } from '@deadman/store';
-import { createTestDatabase, SeededRandom, SequenceIds } from '@deadman/testing';
+import { createTestDatabase, RealClock, SeededRandom, SequenceIds } from '@deadman/testing';
 import type { TestDatabase } from '@deadman/testing';
 import { MemoryTransport } from '@deadman/transport';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { expectTenThousandJobsToRunOnce } from './ten-thousand-jobs.contract.js';
-
-/** The time that passes. */
-class RealClock extends Clock {
-  override monotonicMs(): number {
-    return performance.now();
-  }
-
-  override now(): Date {
-    return new Date();
-  }
-
-  override setTimer(delayMs: number, callback: () => void): Timer {
-    const timeout = setTimeout(callback, delayMs);
-    return { cancel: () => clearTimeout(timeout) };
-  }
-}
 
 describe('ten thousand jobs on PostgreSQL', () => {
   const clock = new RealClock();

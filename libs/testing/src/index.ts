@@ -27,6 +27,7 @@ export {
   aTransition,
   TEST_RULES,
 } from './job-builders.js';
+export { RealClock } from './real-clock.js';
 export { RecordingEvents } from './recording-events.js';
 export type { UntilOptions } from './recording-events.js';
 export { RecordingSink } from './recording-sink.js';

@@ -1,27 +1,4 @@
-import { FakeClock } from '@deadman/testing';
 import { modelContract } from '../contract/model.contract.js';
-import type { StoreUnderTest } from '../contract/store-under-test.contract.js';
-import { MemoryDatabase } from './memory-database.js';
-import { MemoryEffectStore } from './memory-effect-store.js';
-import { MemoryJobStore } from './memory-job-store.js';
-import { MemoryStoreNotices } from './memory-store-notices.js';
-import { MemoryWorkerRegistry } from './memory-worker-registry.js';
+import { openInMemory } from './memory-under-test.contract.js';
 
-async function open(): Promise<StoreUnderTest> {
-  const clock = new FakeClock();
-  const db = new MemoryDatabase(clock);
-  return {
-    store: new MemoryJobStore(db),
-    workers: new MemoryWorkerRegistry(db),
-    notices: new MemoryStoreNotices(db),
-    effects: new MemoryEffectStore(db),
-    now: async () => clock.now(),
-    elapse: (ms) => clock.advance(ms),
-    recordEffect: async (jobId, key) => db.recordEffect(jobId, key),
-    fire: async (transaction, what) => void (await transaction.query('fire', [what])),
-    fired: async () => db.statements.map(({ values }) => String(values[0])),
-    close: async () => {},
-  };
-}
-
-modelContract('MemoryJobStore', open, { runs: 10_000, withinMs: 300_000 });
+modelContract('MemoryJobStore', openInMemory, { runs: 10_000, withinMs: 300_000 });

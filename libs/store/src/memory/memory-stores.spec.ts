@@ -1,32 +1,9 @@
-import { FakeClock } from '@deadman/testing';
-import type { StoreUnderTest } from '../contract/store-under-test.contract.js';
 import { effectStoreContract, jobStoreContract } from '../job-store.contract.js';
 import { storeNoticesContract } from '../store-notices.contract.js';
 import { workerRegistryContract } from '../worker-registry.contract.js';
-import { MemoryDatabase } from './memory-database.js';
-import { MemoryEffectStore } from './memory-effect-store.js';
-import { MemoryJobStore } from './memory-job-store.js';
-import { MemoryStoreNotices } from './memory-store-notices.js';
-import { MemoryWorkerRegistry } from './memory-worker-registry.js';
+import { openInMemory } from './memory-under-test.contract.js';
 
-async function open(): Promise<StoreUnderTest> {
-  const clock = new FakeClock();
-  const db = new MemoryDatabase(clock);
-  return {
-    store: new MemoryJobStore(db),
-    workers: new MemoryWorkerRegistry(db),
-    notices: new MemoryStoreNotices(db),
-    effects: new MemoryEffectStore(db),
-    now: async () => clock.now(),
-    elapse: (ms) => clock.advance(ms),
-    recordEffect: async (jobId, key) => db.recordEffect(jobId, key),
-    fire: async (transaction, what) => void (await transaction.query('fire', [what])),
-    fired: async () => db.statements.map(({ values }) => String(values[0])),
-    close: async () => {},
-  };
-}
-
-jobStoreContract('MemoryJobStore', open);
-effectStoreContract('MemoryEffectStore', open);
-workerRegistryContract('MemoryWorkerRegistry', open);
-storeNoticesContract('MemoryStoreNotices', open);
+jobStoreContract('MemoryJobStore', openInMemory);
+effectStoreContract('MemoryEffectStore', openInMemory);
+workerRegistryContract('MemoryWorkerRegistry', openInMemory);
+storeNoticesContract('MemoryStoreNotices', openInMemory);

@@ -223,7 +223,7 @@ export const FOUND_BY_SCHEDULES = [
     budget: 3000,
     edits: [
       { file: 'libs/engine/src/heartbeat.ts', from: 'return !isInFlight && !held', to: 'return !held' },
-      { file: 'libs/engine/src/worker.ts', from: '    if (this.#ledger.isClaiming(token)) return;\n', to: '\n' },
+      { file: 'libs/engine/src/orphans.ts', from: '    if (ledger.isClaiming(token)) return;\n', to: '\n' },
     ],
   },
   {

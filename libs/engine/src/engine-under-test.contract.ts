@@ -31,8 +31,10 @@ import { Relay } from './relay.js';
 import { Submitter } from './submitter.js';
 import { withFaults } from './with-faults.contract.js';
 import type { CallFault } from './with-faults.contract.js';
-import { Worker, WORKER_DEFAULTS } from './worker.js';
-import type { WorkerDeps, WorkerOptions } from './worker.js';
+import { WORKER_DEFAULTS } from './worker-options.js';
+import type { WorkerOptions } from './worker-options.js';
+import { Worker } from './worker.js';
+import type { WorkerDeps } from './worker.js';
 
 const SILENT: HandlerLog = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 

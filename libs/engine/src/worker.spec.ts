@@ -1,70 +1,24 @@
-import type { HandlerContext } from '@deadman/domain';
 import { aCancel, aSubmission, deferred, SeededRandom, settle } from '@deadman/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { aHandler, aSleeper, EngineUnderTest } from './engine-under-test.contract.js';
-import type { Port } from './engine-under-test.contract.js';
+import { aHandler } from './engine-under-test.contract.js';
+import type { EngineUnderTest } from './engine-under-test.contract.js';
 import { AWAY } from './with-faults.contract.js';
-import type { CallFault } from './with-faults.contract.js';
-import type { Worker } from './worker.js';
-
-/** What goes wrong with calls of a method, first fault first. */
-type Faults = Partial<Record<string, CallFault[]>>;
+import { always, ignore, WorkersUnderTest } from './workers-under-test.contract.js';
 
 describe('Worker', () => {
+  let crew: WorkersUnderTest;
   let engine: EngineUnderTest;
-  let faults: Faults;
-  let started: string[];
-  let workers: Worker[];
+  let started: readonly string[];
 
   beforeEach(() => {
-    faults = {};
-    started = [];
-    workers = [];
-    engine = new EngineUnderTest({ faultOf: (port, method) => faultOf(port, method) });
+    crew = new WorkersUnderTest();
+    ({ engine, started } = crew);
   });
 
-  afterEach(() => expectNothingToBeLeft());
-
-  async function expectNothingToBeLeft(): Promise<void> {
-    faults = {};
-    const drained = Promise.all(workers.map((worker) => worker.drain()));
-    await engine.clock.advance(60_000);
-    await drained;
-    expect(engine.db.workers.size).toBe(0);
-    expect(engine.db.running.size).toBe(0);
-    await engine.transport.close();
-    expect(engine.clock.pendingTimers).toBe(0);
-  }
-
-  function faultOf(port: Port, method: string): CallFault | null {
-    return faults[`${port}.${method}`]?.shift() ?? null;
-  }
-
-  const always = (fault: CallFault): CallFault[] => Array.from({ length: 10_000 }, () => fault);
-
-  /** Starts a worker with one handler. */
-  async function start(
-    run: (context: HandlerContext) => unknown,
-    options: Parameters<EngineUnderTest['workerOf']>[1] = {},
-  ): Promise<Worker> {
-    const handler = aHandler((context) => {
-      started.push(context.job.id);
-      return run(context);
-    });
-    const worker = engine.workerOf([handler], options);
-    workers.push(worker);
-    await worker.start();
-    await settle();
-    return worker;
-  }
-
-  const sleep = (ms: number): ((context: HandlerContext) => unknown) => aSleeper(engine.clock, ms).run;
-  /** A handler that neither ends nor hears its signal. */
-  const ignore = (): unknown => new Promise(() => {});
-  const lapses = (): number => [...engine.db.jobs.values()].reduce((sum, job) => sum + job.lapses, 0);
+  afterEach(() => crew.expectNothingToBeLeft());
 
   it('runs what is submitted, at once and once', async () => {
-    await start(() => 'done');
+    await crew.start(() => 'done');
     const ids = await engine.submitMany(100);
     await settle();
     expect(engine.states()).toEqual({ SUCCEEDED: 100 });
@@ -72,7 +26,7 @@ describe('Worker', () => {
   });
 
   it('runs a job again whose effect a failover lost after the handler had seen it', async () => {
-    await start(async ({ job, transaction }) => {
+    await crew.start(async ({ job, transaction }) => {
       await transaction('charge', ({ query }) => query('charge', [job.attempt]));
       if (job.attempt === 1) engine.db.effects.delete(job.id);
     });
@@ -83,9 +37,9 @@ describe('Worker', () => {
   });
 
   it('fires nothing of a run that nobody vouches for any more, not even before its beat has found that out', async () => {
-    await start(async ({ transaction }) => {
-      faults['registry.beat'] = always(AWAY);
-      faults['leases.renew'] = always(AWAY);
+    await crew.start(async ({ transaction }) => {
+      crew.faults['registry.beat'] = always(AWAY);
+      crew.faults['leases.renew'] = always(AWAY);
       await engine.clock.sleep(30_001);
       await transaction(({ query }) => query('charge'));
     });
@@ -97,8 +51,8 @@ describe('Worker', () => {
   });
 
   it('claims nothing before its row says that it lives, and looks again soon when that could not be written', async () => {
-    faults['registry.beat'] = [AWAY, AWAY];
-    await start(() => 'done');
+    crew.faults['registry.beat'] = [AWAY, AWAY];
+    await crew.start(() => 'done');
     await engine.submit();
     await engine.clock.advance(500);
     expect(engine.db.workers.size).toBe(0);
@@ -111,7 +65,7 @@ describe('Worker', () => {
   it('never runs more handlers at once than it has slots', async () => {
     let running = 0;
     let most = 0;
-    await start(async () => {
+    await crew.start(async () => {
       most = Math.max(most, (running += 1));
       await engine.clock.sleep(10);
       running -= 1;
@@ -123,8 +77,8 @@ describe('Worker', () => {
   });
 
   it('beats every third of a TTL, however long a beat takes', async () => {
-    await start(() => 'done');
-    faults['registry.beat'] = always({ kind: 'slow', until: new Promise(() => {}) });
+    await crew.start(() => 'done');
+    crew.faults['registry.beat'] = always({ kind: 'slow', until: new Promise(() => {}) });
     const seen = engine.events.of('beat-failed').length;
     await engine.clock.advance(100_000);
     const failed = engine.events.of('beat-failed').length - seen;
@@ -134,20 +88,20 @@ describe('Worker', () => {
 
   it('keeps its jobs through an outage of the database that is longer than a TTL, since its leases vouch for them', async () => {
     await engine.startServices();
-    await start(sleep(70_000));
+    await crew.start(crew.sleep(70_000));
     const id = await engine.submit({ timeoutMs: 600_000 });
     await settle();
-    faults['registry.beat'] = always(AWAY);
+    crew.faults['registry.beat'] = always(AWAY);
     await engine.clock.advance(60_000);
-    faults = {};
+    crew.faults = {};
     await engine.clock.advance(20_000);
     expect(engine.outcomesOf(id)).toEqual(['succeeded']);
     await engine.stopServices();
   });
 
   it('runs a job by its lost claim reply within seconds, and its ticket again by nobody', async () => {
-    await start(() => 'done');
-    faults['store.claim'] = [{ kind: 'reply-lost' }];
+    await crew.start(() => 'done');
+    crew.faults['store.claim'] = [{ kind: 'reply-lost' }];
     const id = await engine.submit();
     await engine.clock.advance(5_000);
     expect(engine.outcomesOf(id)).toEqual(['succeeded']);
@@ -155,9 +109,9 @@ describe('Worker', () => {
   });
 
   it('releases a claim that arrived after everybody had given it up, and runs the job then', async () => {
-    await start(() => 'done');
+    await crew.start(() => 'done');
     const arrival = deferred();
-    faults['store.claim'] = [{ kind: 'late', at: arrival.promise }, ...Array.from({ length: 5 }, () => AWAY)];
+    crew.faults['store.claim'] = [{ kind: 'late', at: arrival.promise }, ...Array.from({ length: 5 }, () => AWAY)];
     const id = await engine.submit();
     await settle();
     arrival.resolve();
@@ -168,22 +122,22 @@ describe('Worker', () => {
   });
 
   it('releases an orphan once, however many beats see it before the release is written', async () => {
-    await start(() => 'done');
+    await crew.start(() => 'done');
     const arrival = deferred();
-    faults['store.claim'] = [{ kind: 'late', at: arrival.promise }, ...Array.from({ length: 5 }, () => AWAY)];
+    crew.faults['store.claim'] = [{ kind: 'late', at: arrival.promise }, ...Array.from({ length: 5 }, () => AWAY)];
     const id = await engine.submit();
     await settle();
     arrival.resolve();
-    faults['store.apply'] = Array.from({ length: 30 }, () => AWAY);
+    crew.faults['store.apply'] = Array.from({ length: 30 }, () => AWAY);
     await engine.clock.advance(100_000);
     expect(engine.events.of('orphan-released')).toHaveLength(1);
     expect(engine.outcomesOf(id)).toEqual(['released', 'succeeded']);
   });
 
   it('does not start what was claimed a TTL ago, its reply having been that slow', async () => {
-    await start(() => 'done');
+    await crew.start(() => 'done');
     const reply = deferred();
-    faults['store.claim'] = [{ kind: 'slow', until: reply.promise }];
+    crew.faults['store.claim'] = [{ kind: 'slow', until: reply.promise }];
     const id = await engine.submit();
     await engine.clock.advance(31_000);
     reply.resolve();
@@ -195,7 +149,7 @@ describe('Worker', () => {
 
   it('hands back what it claimed ahead and could not start within a TTL, for others to run', async () => {
     const hanging = deferred();
-    await start(() => (started.length <= 100 ? engine.clock.sleep(5) : hanging.promise), { slots: 1 });
+    await crew.start(() => (started.length <= 100 ? engine.clock.sleep(5) : hanging.promise), { slots: 1 });
     await engine.submitMany(300, { timeoutMs: 600_000 });
     await engine.clock.advance(5_000);
     expect(started).toHaveLength(101);
@@ -209,19 +163,19 @@ describe('Worker', () => {
   });
 
   it('gives a job that nobody here can run to a worker that can', async () => {
-    await start(() => 'done');
+    await crew.start(() => 'done');
     const id = await engine.submit({ type: 'only.there' });
     await engine.clock.advance(20_000);
     expect(engine.jobOf(id)).toMatchObject({ state: 'PENDING', attempt: 0 });
     const other = engine.workerOf([aHandler(() => 'there', 'only.there')]);
-    workers.push(other);
+    crew.workers.push(other);
     await other.start();
     await engine.clock.advance(5_000);
     expect(engine.outcomesOf(id)).toEqual(['succeeded']);
   });
 
   it('stores what a handler says of its progress, its last word included', async () => {
-    await start(async ({ progress }) => {
+    await crew.start(async ({ progress }) => {
       progress({ percent: 10 });
       await engine.clock.sleep(1_000);
       progress({ percent: 99 });
@@ -235,7 +189,7 @@ describe('Worker', () => {
 
   it('runs a job exactly as often as it may fail, each time after its backoff, and then leaves a dead letter', async () => {
     await engine.startServices();
-    await start(({ job }) => {
+    await crew.start(({ job }) => {
       throw new Error(`attempt ${job.attempt} failed`);
     });
     const retry = { kind: 'exponential', baseMs: 2_000, factor: 2, maxMs: 600_000, jitter: 'none' } as const;
@@ -271,7 +225,7 @@ describe('Worker', () => {
     }
 
     it('ends a run whose handler honours its signal, as soon as it is told', async () => {
-      const worker = await start(sleep(60_000));
+      const worker = await crew.start(crew.sleep(60_000));
       const id = await engine.submit({ timeoutMs: 600_000 });
       await settle();
       await cancel(id);
@@ -282,7 +236,7 @@ describe('Worker', () => {
     });
 
     it('reaches a run with the next beat when the notice is lost', async () => {
-      await start(sleep(60_000));
+      await crew.start(crew.sleep(60_000));
       const id = await engine.submit({ timeoutMs: 600_000 });
       await settle();
       await cancel(id);
@@ -291,7 +245,7 @@ describe('Worker', () => {
     });
 
     it('ends a run whose handler ignores it, after its grace', async () => {
-      const worker = await start(ignore);
+      const worker = await crew.start(ignore);
       const id = await engine.submit({ timeoutMs: 600_000 });
       await settle();
       await cancel(id);
@@ -306,7 +260,7 @@ describe('Worker', () => {
     it.each(['by a notice', 'by a beat'])(
       'ends a claimed job that waits for a slot without running it, %s',
       async (by) => {
-        const worker = await start(() => engine.clock.sleep(started.length < 40 ? 50 : 15_000), { slots: 1 });
+        const worker = await crew.start(() => engine.clock.sleep(started.length < 40 ? 50 : 15_000), { slots: 1 });
         await engine.submitMany(100);
         await engine.clock.advance(3_000);
         const waiting = [...engine.db.running.keys()].find((id) => !started.includes(id))!;
@@ -321,7 +275,7 @@ describe('Worker', () => {
     );
 
     it('does not undo what had succeeded first', async () => {
-      await start(() => 'done');
+      await crew.start(() => 'done');
       const id = await engine.submit();
       await settle();
       expect(engine.jobOf(id).state).toBe('SUCCEEDED');
@@ -330,50 +284,50 @@ describe('Worker', () => {
 
   describe('a lost run', () => {
     it('writes nothing, and its slot goes to another although its handler ignores it', async () => {
-      await start(ignore, { slots: 1 });
+      await crew.start(ignore, { slots: 1 });
       const id = await engine.submit({ timeoutMs: 600_000 });
       await settle();
-      faults['registry.beat'] = always(AWAY);
-      faults['leases.renew'] = always(AWAY);
+      crew.faults['registry.beat'] = always(AWAY);
+      crew.faults['leases.renew'] = always(AWAY);
       const applied = engine.events.of('attempt-settled').length;
       await engine.clock.advance(45_000);
       expect(engine.events.of('run-lost')).toMatchObject([{ jobId: id, reason: 'stale' }]);
       expect(engine.events.of('attempt-settled')).toHaveLength(applied);
-      expect(workers[0]!.busySlots).toBe(0);
+      expect(crew.workers[0]!.busySlots).toBe(0);
       expect(engine.jobOf(id)).toMatchObject({ state: 'RUNNING', attempt: 1 });
-      faults = {};
+      crew.faults = {};
     });
 
     it('is handed back at once when the worker hears from the database again', async () => {
       let runs = 0;
-      await start(() => ((runs += 1) === 1 ? new Promise(() => {}) : 'done'), { slots: 1 });
+      await crew.start(() => ((runs += 1) === 1 ? new Promise(() => {}) : 'done'), { slots: 1 });
       const id = await engine.submit({ timeoutMs: 600_000 });
       await settle();
-      faults['registry.beat'] = always(AWAY);
-      faults['leases.renew'] = always(AWAY);
+      crew.faults['registry.beat'] = always(AWAY);
+      crew.faults['leases.renew'] = always(AWAY);
       await engine.clock.advance(45_000);
-      faults = {};
+      crew.faults = {};
       await engine.clock.advance(15_000);
       expect(engine.outcomesOf(id)).toEqual(['released', 'succeeded']);
-      expect(lapses()).toBe(0);
+      expect(crew.lapses()).toBe(0);
     });
 
     it('is fenced when its worker was frozen for twice a TTL and a reaper took the job', async () => {
       await engine.startServices();
       const frozen = deferred<string>();
-      await start(() => frozen.promise);
+      await crew.start(() => frozen.promise);
       const id = await engine.submit({ timeoutMs: 600_000 });
       await settle();
       // The frozen process neither beats nor settles; everything else goes on.
-      faults['registry.beat'] = always({ kind: 'request-lost' });
-      faults['leases.renew'] = always({ kind: 'refused', code: 'lease-store-unavailable' });
-      faults['store.claim'] = always(AWAY);
-      faults['store.claimIdle'] = always(AWAY);
+      crew.faults['registry.beat'] = always({ kind: 'request-lost' });
+      crew.faults['leases.renew'] = always({ kind: 'refused', code: 'lease-store-unavailable' });
+      crew.faults['store.claim'] = always(AWAY);
+      crew.faults['store.claimIdle'] = always(AWAY);
       await engine.clock.advance(90_000);
       expect(engine.outcomesOf(id)).toEqual(['lapsed']);
       frozen.resolve('too late');
       await settle();
-      faults = {};
+      crew.faults = {};
       await engine.clock.advance(30_000);
       expect(engine.outcomesOf(id).filter((outcome) => outcome === 'succeeded').length).toBeLessThanOrEqual(1);
       expect(engine.attemptsOf(id)[0]).toMatchObject({ attempt: 1, outcome: 'lapsed' });
@@ -381,178 +335,13 @@ describe('Worker', () => {
     });
   });
 
-  describe('drain', () => {
-    it('lets what runs finish, takes nothing new, and leaves the job of another untouched', async () => {
-      const worker = await start(sleep(10_000));
-      const ids = await engine.submitMany(4);
-      await settle();
-      const drained = worker.drain();
-      const later = await engine.submit();
-      await engine.clock.advance(10_000);
-      await drained;
-      expect(ids.map((id) => engine.outcomesOf(id))).toEqual(ids.map(() => ['succeeded']));
-      expect(engine.jobOf(later)).toMatchObject({ state: 'PENDING', attempt: 0 });
-      expect(engine.db.workers.size).toBe(0);
-    });
-
-    it('hands back what was claimed ahead, without blame, for another worker to run at once', async () => {
-      const worker = await start(sleep(50), { slots: 1 });
-      await engine.submitMany(100);
-      await engine.clock.advance(2_000);
-      const ahead = engine.db.running.size;
-      expect(ahead).toBeGreaterThan(1);
-      const drained = worker.drain();
-      await engine.clock.advance(1_000);
-      await drained;
-      expect(engine.db.running.size).toBe(0);
-      expect(lapses()).toBe(0);
-      await start(() => 'done');
-      await engine.clock.advance(1_000);
-      expect(engine.states()).toEqual({ SUCCEEDED: 100 });
-    });
-
-    it('aborts what is still running after its time, and releases it when the handler stops', async () => {
-      const worker = await start(sleep(300_000));
-      const id = await engine.submit({ timeoutMs: 600_000 });
-      await settle();
-      const drained = worker.drain();
-      await engine.clock.advance(24_999);
-      expect(engine.jobOf(id).state).toBe('RUNNING');
-      await engine.clock.advance(1);
-      await drained;
-      expect(engine.attemptsOf(id)).toMatchObject([{ outcome: 'released', reason: 'shutdown' }]);
-      expect(engine.jobOf(id)).toMatchObject({ state: 'PENDING', failures: 0, lapses: 0 });
-    });
-
-    it('hands back the job of a handler that ignores its signal, and is over within the grace', async () => {
-      const worker = await start(ignore);
-      const ids = await engine.submitMany(4, { timeoutMs: 600_000 });
-      await settle();
-      const drained = worker.drain();
-      await engine.clock.advance(30_000);
-      await drained;
-      expect(ids.map((id) => engine.jobOf(id).state)).toEqual(ids.map(() => 'PENDING'));
-      expect(lapses()).toBe(0);
-    });
-
-    it('is over within its grace although a cancel has a longer one', async () => {
-      const worker = await start(ignore);
-      const id = await engine.submit({ timeoutMs: 600_000 });
-      await settle();
-      await engine.store.apply([aCancel(engine.jobOf(id))]);
-      worker.cancel([id]);
-      const hurry = new AbortController();
-      const drained = worker.drain(hurry.signal);
-      hurry.abort();
-      await engine.clock.advance(5_000);
-      await drained;
-      expect(engine.jobOf(id).state).toBe('CANCELLED');
-      expect(engine.clock.pendingTimers).toBe(0);
-    });
-
-    it('is over five seconds after the grace, whatever is away, and tells how many jobs it had to leave', async () => {
-      const worker = await start(ignore);
-      await engine.submitMany(4, { timeoutMs: 600_000 });
-      await settle();
-      for (const method of ['store.apply', 'registry.beat', 'registry.retire', 'leases.release']) {
-        faults[method] = Array.from({ length: 1_000 }, (): CallFault => AWAY);
-      }
-      let left: number | null = null;
-      void worker.drain().then((count) => (left = count));
-      await engine.clock.advance(25_000 + 5_000);
-      expect(left).toBeNull();
-      await engine.clock.advance(5_000);
-      expect(left).toBe(4);
-      expect(engine.db.running.size).toBe(4);
-      faults = {};
-      await engine.startServices();
-      await engine.clock.advance(120_000);
-      expect(engine.states()).toEqual({ PENDING: 4 });
-      await engine.stopServices();
-      engine.db.workers.clear();
-    });
-
-    it('does not wait for handlers when it is in a hurry', async () => {
-      const worker = await start(sleep(300_000));
-      const id = await engine.submit({ timeoutMs: 600_000 });
-      await settle();
-      const hurry = new AbortController();
-      const drained = worker.drain(hurry.signal);
-      await settle();
-      expect(engine.jobOf(id).state).toBe('RUNNING');
-      hurry.abort();
-      await drained;
-      expect(engine.attemptsOf(id)).toMatchObject([{ outcome: 'released', reason: 'shutdown' }]);
-    });
-
-    it.each(['patient', 'in a hurry'])('hands back what the claim under way gave, when it is %s', async (mood) => {
-      const worker = await start(() => 'done');
-      const reply = deferred();
-      faults['store.claim'] = [{ kind: 'slow', until: reply.promise }];
-      const id = await engine.submit();
-      await settle();
-      const hurry = new AbortController();
-      if (mood === 'in a hurry') hurry.abort();
-      const drained = worker.drain(hurry.signal);
-      await engine.clock.advance(1_000);
-      reply.resolve();
-      await engine.clock.advance(60_000);
-      await drained;
-      expect(engine.attemptsOf(id)).toMatchObject([{ outcome: 'released', reason: 'shutdown' }]);
-      expect(started).toEqual([]);
-    });
-
-    it('hands back a claim whose reply was lost a moment before', async () => {
-      const worker = await start(() => 'done');
-      faults['store.claim'] = [{ kind: 'reply-lost' }];
-      faults['store.findClaimed'] = [AWAY];
-      const id = await engine.submit();
-      await settle();
-      const drained = worker.drain();
-      await engine.clock.advance(1_000);
-      await drained;
-      expect(engine.attemptsOf(id)).toMatchObject([{ outcome: 'released', reason: 'orphan-claim' }]);
-    });
-
-    it('hands everything back although the transport cannot be left', async () => {
-      const subscription = { pause: () => Promise.reject(new Error('no')), close: () => new Promise<void>(() => {}) };
-      const { transport } = engine;
-      const consumeReady = transport.consumeReady.bind(transport);
-      Object.assign(transport, { consumeReady: async () => subscription });
-      const worker = await start(() => 'done');
-      const drained = worker.drain();
-      await engine.clock.advance(10_000);
-      await drained;
-      expect(engine.events.of('loop-failed')).toMatchObject([{ loop: 'tickets' }]);
-      Object.assign(transport, { consumeReady });
-    });
-
-    it('is the same however often it is asked for, and nothing starts after it', async () => {
-      const worker = await start(() => 'done');
-      expect(worker.drain()).toBe(worker.drain());
-      await worker.drain();
-      await worker.start();
-      await engine.submit();
-      await engine.clock.advance(30_000);
-      expect(started).toEqual([]);
-    });
-
-    it('ends although the worker never got so far as to say that it lives', async () => {
-      faults['registry.beat'] = always(AWAY);
-      const worker = await start(() => 'done');
-      const drained = worker.drain();
-      await engine.clock.advance(30_000);
-      await drained;
-      expect(engine.clock.pendingTimers).toBe(0);
-    });
-  });
-
   it('runs nothing beside a job from quarantine, though there is always something else to run', async () => {
-    engine = new EngineUnderTest({ random: new SeededRandom(7) });
+    crew = new WorkersUnderTest({ random: new SeededRandom(7) });
+    ({ engine } = crew);
     const poison = await engine.submit({}, { kind: 'after', delayMs: 3_600_000 });
     const running = new Set<string>();
     let neighbours = -1;
-    await start(async ({ job }) => {
+    await crew.start(async ({ job }) => {
       running.add(job.id);
       if (job.id === poison) neighbours = running.size - 1;
       else if (running.has(poison)) neighbours += 1;
@@ -572,7 +361,7 @@ describe('Worker', () => {
   });
 
   it('leaves a submission it was never told of to its idle claim', async () => {
-    await start(() => 'done');
+    await crew.start(() => 'done');
     const { results } = await engine.store.submit([aSubmission({ id: engine.ids.timeOrdered() })]);
     await engine.clock.advance(5_000);
     expect(engine.outcomesOf(results[0]!.job.id)).toEqual(['succeeded']);

@@ -1,6 +1,4 @@
-import { DEFAULT_LEASE_POLICY, DEFAULT_LIMITS } from '@deadman/domain';
 import type {
-  Belief,
   Clock,
   EffectStore,
   EngineEvents,
@@ -8,13 +6,10 @@ import type {
   HandlerJob,
   HandlerLog,
   Ids,
-  JobLimits,
   JobStore,
-  LeasePolicy,
   LeaseStore,
   Random,
   ReleaseReason,
-  Subscription,
   Transport,
   WorkerRecord,
   WorkerRegistry,
@@ -26,6 +21,7 @@ import { FinishRate } from './finish-rate.js';
 import type { HandlerRegistry } from './handler-registry.js';
 import type { Heart, HeartWord } from './heart.js';
 import { LocalHeart } from './local-heart.js';
+import { Orphans } from './orphans.js';
 import { ProgressWriter } from './progress-writer.js';
 import type { Publisher } from './publisher.js';
 import { makeRunEffects, NO_EFFECTS } from './run-effects.js';
@@ -33,10 +29,13 @@ import type { RunEffects } from './run-effects.js';
 import { RunGuard } from './run-guard.js';
 import { RunLedger } from './run-ledger.js';
 import { RunPool } from './run-pool.js';
-import { Run, runKey } from './run.js';
+import type { Run } from './run.js';
 import { Settler } from './settler.js';
 import { TicketQueue } from './ticket-queue.js';
-import { UnderWay } from './under-way.js';
+import { WorkerDrain } from './worker-drain.js';
+import type { WorkerIntake } from './worker-drain.js';
+import { WORKER_DEFAULTS } from './worker-options.js';
+import type { WorkerOptions } from './worker-options.js';
 
 export interface WorkerDeps {
   readonly store: JobStore;
@@ -59,50 +58,6 @@ export interface WorkerDeps {
   readonly failpoints?: Failpoints;
 }
 
-/** Times in milliseconds. Values of protocol rules stand in `protocol.md` §13. */
-export interface WorkerOptions {
-  /** For people: the instance's name. */
-  readonly name: string;
-  readonly queues: readonly string[];
-  readonly slots: number;
-  readonly policy: LeasePolicy;
-  readonly limits: JobLimits;
-  /** Jobs that tickets may name before the transport is held back. */
-  readonly ticketCapacity: number;
-  readonly maxClaim: number;
-  readonly maxAhead: number;
-  readonly idleMinAgeMs: number;
-  readonly idleEveryMs: number;
-  readonly idleAtLeastEveryMs: number;
-  readonly quarantineWaitMs: number;
-  readonly progressEveryMs: number;
-  /** How long a shutdown lets handlers finish before it aborts them. */
-  readonly drainMs: number;
-  /** How long an aborted handler has before its job is settled without it, and a shutdown's last writes have. */
-  readonly abortGraceMs: number;
-}
-
-export const WORKER_DEFAULTS: WorkerOptions = {
-  name: 'worker',
-  queues: ['default'],
-  slots: 16,
-  policy: DEFAULT_LEASE_POLICY,
-  limits: DEFAULT_LIMITS,
-  ticketCapacity: 5_000,
-  maxClaim: 500,
-  maxAhead: 2_000,
-  idleMinAgeMs: 2_000,
-  idleEveryMs: 1_000,
-  idleAtLeastEveryMs: 5_000,
-  quarantineWaitMs: 60_000,
-  progressEveryMs: 500,
-  drainMs: 25_000,
-  abortGraceMs: 5_000,
-};
-
-/** At shutdown, time for handing everything back once handlers had theirs, all steps together. Milliseconds. */
-const HAND_BACK_MS = 5_000;
-
 /** A handler that was told to stop for a timeout or a lost lease has this long; then its slot goes to another. Milliseconds. */
 const SHORT_GRACE_MS = 1_000;
 
@@ -124,15 +79,11 @@ export class Worker {
   readonly #progress: ProgressWriter;
   readonly #settler: Settler;
   readonly #claimer: Claimer;
+  readonly #orphans: Orphans;
+  readonly #drain: WorkerDrain;
   readonly #incarnation: string;
-  readonly #stopClaiming = new AbortController();
-  /** Tokens whose orphans are being released. */
-  readonly #orphans = new Set<string>();
-  readonly #releasing = new UnderWay();
-  #claiming: Promise<void> = Promise.resolve();
   #onRegistered: () => void = () => {};
-  #subscription: Promise<Subscription | null> = Promise.resolve(null);
-  #drained: Promise<number> | null = null;
+  #intake: WorkerIntake = { claiming: Promise.resolve(), subscription: Promise.resolve(null) };
 
   constructor(deps: WorkerDeps, options: Partial<WorkerOptions> = {}) {
     this.#deps = deps;
@@ -173,6 +124,22 @@ export class Worker {
       { ...deps, ledger: this.#ledger, tickets: this.#tickets, pool: this.#pool, rate: this.#rate },
       { ...this.#options, worker, ttlMs: policy.ttlMs, quarantineFrom: limits.quarantineFrom },
     );
+    this.#orphans = new Orphans({ ...deps, ledger: this.#ledger, settler: this.#settler });
+    this.#drain = new WorkerDrain(
+      {
+        ...deps,
+        heart: this.#heart,
+        tickets: this.#tickets,
+        pool: this.#pool,
+        runner: this.#runner,
+        orphans: this.#orphans,
+        progress: this.#progress,
+        settler: this.#settler,
+        intake: () => this.#intake,
+        handBack: () => this.#handBack('shutdown'),
+      },
+      { ...this.#options, incarnation: this.#incarnation },
+    );
   }
 
   /** The uuid under which this worker holds its claims. */
@@ -193,12 +160,12 @@ export class Worker {
    * Throws what `consumeReady` throws; the worker then works without tickets, until it is drained.
    */
   async start(): Promise<void> {
-    if (this.#drained !== null) return;
+    if (this.#drain.begun.aborted) return;
     const isRegistered = new Promise<void>((resolve) => (this.#onRegistered = resolve));
     this.#heart.start((word) => this.#hear(word));
-    this.#claiming = this.#claimOnce(isRegistered);
+    const claiming = this.#claimOnce(isRegistered);
     const subscription = this.#deps.transport.consumeReady(this.#options.queues, this.#tickets);
-    this.#subscription = subscription.catch(() => null);
+    this.#intake = { claiming, subscription: subscription.catch(() => null) };
     await subscription;
   }
 
@@ -217,59 +184,7 @@ export class Worker {
    * @param hurry cuts the waiting short when it aborts.
    */
   drain(hurry: AbortSignal = new AbortController().signal): Promise<number> {
-    this.#drained ??= this.#drain(hurry);
-    return this.#drained;
-  }
-
-  async #drain(hurry: AbortSignal): Promise<number> {
-    const { drainMs, abortGraceMs } = this.#options;
-    this.#stopClaiming.abort();
-    this.#tickets.close();
-    this.#pool.stop();
-    this.#handBack('shutdown');
-    void this.#leaveTickets((subscription) => subscription.pause());
-    const ended = (): Promise<unknown> => Promise.all([this.#claiming, this.#pool.idle()]);
-    await this.#bounded(ended(), drainMs, hurry);
-    this.#pool.abortActive('shutdown');
-    await this.#bounded(ended(), abortGraceMs);
-    return this.#handEverythingBack(hurry);
-  }
-
-  /** Handlers that ignore the signal do not hold up the exit: their jobs are handed back without them. */
-  async #handEverythingBack(hurry: AbortSignal): Promise<number> {
-    const { clock } = this.#deps;
-    const deadlineMs = clock.monotonicMs() + HAND_BACK_MS;
-    // Half of what is left for each, so that a step that hangs leaves some time to those behind it.
-    const shareMs = (): number => Math.max(0, deadlineMs - clock.monotonicMs()) / 2;
-    this.#runner.giveUpAborted();
-    await this.#bounded(this.#pool.idle(), shareMs());
-    await this.#bounded(this.#releaseLastOrphans(), shareMs(), hurry);
-    await this.#bounded(this.#progress.flush(), shareMs(), hurry);
-    const abandoned = await this.#settler.drain(shareMs());
-    await this.#bounded(
-      this.#leaveTickets((subscription) => subscription.close()),
-      shareMs(),
-      hurry,
-    );
-    await this.#bounded(this.#heart.stop(), shareMs(), hurry);
-    await this.#bounded(this.#retire(), shareMs());
-    return abandoned;
-  }
-
-  async #retire(): Promise<void> {
-    await this.#deps.registry.retire(this.#incarnation).catch((error: unknown) => this.#report('retire', error));
-  }
-
-  /** A claim whose reply was lost shows as an orphan with the next beat, and there may be none before the exit. */
-  async #releaseLastOrphans(): Promise<void> {
-    await this.#heart.beat();
-    await this.#releasing.settled();
-  }
-
-  /** A transport that cannot be left must not keep the jobs from being handed back. */
-  async #leaveTickets(leave: (subscription: Subscription) => Promise<void>): Promise<void> {
-    const subscription = await this.#subscription;
-    if (subscription !== null) await leave(subscription).catch((error: unknown) => this.#report('tickets', error));
+    return this.#drain.run(hurry);
   }
 
   /**
@@ -277,7 +192,7 @@ export class Worker {
    * after the worker was told to stop goes back.
    */
   async #claimOnce(isRegistered: Promise<void>): Promise<void> {
-    const { signal } = this.#stopClaiming;
+    const signal = this.#drain.begun;
     const isStopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     await Promise.race([isRegistered, isStopped]);
     await this.#claimer.run(signal);
@@ -295,7 +210,7 @@ export class Worker {
       case 'cancel-asked':
         return this.#cancelRuns(word.keys);
       case 'orphans-found':
-        return void this.#releasing.track(this.#releaseOrphans(word.orphans));
+        return this.#orphans.found(word.orphans);
       case 'quarantine-waits':
         return this.#claimer.makeRoomForQuarantine();
       case 'quarantine-clear':
@@ -351,61 +266,14 @@ export class Worker {
     for (const run of this.#pool.withdraw(isUnwanted)) this.#settle(run, unstarted(run, reason));
   }
 
-  /** Claims whose reply was lost are given back, so that the job does not wait for a lapse. */
-  async #releaseOrphans(orphans: readonly Belief[]): Promise<void> {
-    const tokens = new Set(orphans.map(({ token }) => token).filter((token) => !this.#orphans.has(token)));
-    for (const token of tokens) {
-      this.#orphans.add(token);
-      await this.#releaseOrphansOf(token).catch((error: unknown) => this.#report('release-orphans', error));
-      this.#orphans.delete(token);
-    }
-  }
-
-  /**
-   * Resolves when they are released, so that the next beat does not take them for orphans once more. Whether they are
-   * orphans is judged by what was held before the store is asked: a claim whose reply is out may still bring them, and
-   * what is settled meanwhile was none.
-   */
-  async #releaseOrphansOf(token: string): Promise<void> {
-    const { store, clock, events } = this.#deps;
-    if (this.#ledger.isClaiming(token)) return;
-    const held = new Set(this.#ledger.runs().map(({ key }) => key));
-    const claimed = await store.findClaimed(token);
-    const orphans = claimed.filter(({ id }) => !held.has(runKey({ jobId: id, token })));
-    await Promise.all(
-      orphans.map((job) => {
-        events.emit({ kind: 'orphan-released', jobId: job.id, attempt: job.attempt });
-        return this.#settler.settle(new Run(job, clock.monotonicMs()), released('orphan-claim'));
-      }),
-    );
-  }
-
-  /** Waits no longer than `limitMs`, nor after `hurry` aborts. */
-  async #bounded(work: Promise<unknown>, limitMs: number, hurry?: AbortSignal): Promise<void> {
-    const done = new AbortController();
-    const stop = (): void => done.abort();
-    void work.then(stop, stop);
-    if (hurry?.aborted) return;
-    hurry?.addEventListener('abort', stop, { once: true });
-    await this.#deps.clock.sleep(limitMs, done.signal);
-    hurry?.removeEventListener('abort', stop);
-  }
-
-  #report(loop: string, error: unknown): void {
-    this.#deps.events.emit({ kind: 'loop-failed', loop, error });
-  }
-
   #record(): WorkerRecord {
     const { name, queues, slots } = this.#options;
     return { incarnation: this.#incarnation, name, types: this.#deps.handlers.types(), queues, slots };
   }
 }
 
-function released(reason: ReleaseReason): AttemptOutcomeEvent {
-  return { kind: 'release', reason, startedAfterMs: null };
-}
-
 /** What a queued run that was aborted came to is decided by why it was. */
 function unstarted(run: Run, reason: ReleaseReason): AttemptOutcomeEvent {
-  return run.abortedBy === null ? released(reason) : abortedEvent(run, run.abortedBy);
+  if (run.abortedBy !== null) return abortedEvent(run, run.abortedBy);
+  return { kind: 'release', reason, startedAfterMs: null };
 }

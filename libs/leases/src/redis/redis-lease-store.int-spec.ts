@@ -118,9 +118,9 @@ describe('RedisLeaseStore', () => {
   });
 
   it('an answer that takes too long is an error, not an absence', async () => {
-    const impatient = new RedisScripts({ url: server.url, commandTimeoutMs: 50 });
+    const impatient = new RedisScripts({ url: server.url, commandTimeoutMs: 500 });
     await impatient.ready(10_000);
-    await admin.client('PAUSE', 1_000, 'ALL');
+    await admin.client('PAUSE', 10_000, 'ALL');
     await expect(new RedisLeaseStore(impatient).read([ids.timeOrdered()])).rejects.toMatchObject({
       code: 'lease-store-unavailable',
     });

@@ -120,7 +120,7 @@ describe('effects on PostgreSQL', () => {
 
     it('has its transaction broken off, and keeps nothing that it had locked', async () => {
       const [stands, goesOn] = [deferred(), deferred()];
-      const frozen = commit(effectsWith({ idleInTransactionMs: 100 }), async (transaction) => {
+      const frozen = commit(effectsWith({ idleInTransactionMs: 1_000 }), async (transaction) => {
         await transaction.query('UPDATE seats SET taken = true WHERE seat = 1');
         stands.resolve();
         await goesOn.promise;
@@ -135,7 +135,7 @@ describe('effects on PostgreSQL', () => {
     });
 
     it('is told so also when its change ends without another statement', async () => {
-      const idle = commit(effectsWith({ idleInTransactionMs: 100 }), async (transaction) => {
+      const idle = commit(effectsWith({ idleInTransactionMs: 1_000 }), async (transaction) => {
         await transaction.query('UPDATE seats SET taken = true WHERE seat = 1');
         await session.client.query('UPDATE seats SET taken = true WHERE seat = 1');
       });
@@ -290,7 +290,7 @@ describe('effects on PostgreSQL', () => {
     });
 
     it('is to take no longer than a statement may', async () => {
-      const slow = commit(effectsWith({ statementTimeoutMs: 100 }), (transaction) =>
+      const slow = commit(effectsWith({ statementTimeoutMs: 1_000 }), (transaction) =>
         transaction.query('SELECT pg_sleep(60)'),
       );
       await expect(slow).rejects.toMatchObject({ code: '57014' });
@@ -298,7 +298,7 @@ describe('effects on PostgreSQL', () => {
   });
 
   it('waits for a free connection no longer than for a new one, and then nothing has happened', async () => {
-    const effects = effectsWith({ poolSize: 1, connectTimeoutMs: 100 });
+    const effects = effectsWith({ poolSize: 1, connectTimeoutMs: 1_000 });
     const ends = deferred();
     const first = commit(effects, () => ends.promise);
     const waiting = await failureOf(commit(effects, (transaction) => transaction.query(FIRE)));

@@ -202,7 +202,7 @@ describe('a database that cannot be reached', () => {
   });
 
   it('does not answer at all: the wait is bounded, and its connection is not used again', async () => {
-    const { db, store } = await openStore({ url: proxy.url, poolSize: 1, statementTimeoutMs: 50 });
+    const { db, store } = await openStore({ url: proxy.url, poolSize: 1, statementTimeoutMs: 1_000 });
     await store.ping();
     await proxy.inject({ kind: 'drop' }, { direction: 'toClient' });
     expect(await failureOf(store.submit([aSubmission()]))).toBe('unknown-outcome');
@@ -212,7 +212,7 @@ describe('a database that cannot be reached', () => {
   });
 
   it('has no connection free in time, which changes nothing', async () => {
-    const { store } = await openStore({ poolSize: 1, connectTimeoutMs: 100, statementTimeoutMs: 60_000 });
+    const { store } = await openStore({ poolSize: 1, connectTimeoutMs: 1_000, statementTimeoutMs: 60_000 });
     const job = await submitOne(store);
     await beside(LOCK_JOB, [job.id], async (other) => {
       const claiming = store.claim(aTicketClaim([job.id]));
@@ -226,7 +226,7 @@ describe('a database that cannot be reached', () => {
 
 describe('a statement that takes too long', () => {
   it('is broken off with nothing changed, and its connection is used again', async () => {
-    const { db, store } = await openStore({ poolSize: 1, statementTimeoutMs: 200 });
+    const { db, store } = await openStore({ poolSize: 1, statementTimeoutMs: 1_000 });
     const jobs = await submitMany(store, 2);
     await beside(LOCK_JOB, [jobs[0]!.id], async () => {
       expect(await failureOf(store.claim(aTicketClaim(jobs.map(({ id }) => id))))).toBe('statement-timeout');

@@ -38,8 +38,14 @@ export function attemptJson(attempt: AttemptRecord): string {
   );
 }
 
+/** The latest instant and its text: jobs that were stored together were created, and most are due, at the same. */
+let latest = { ms: NaN, json: '' };
+
 export function instantJson(at: Date | null): string {
-  return at === null ? 'null' : `"${at.toISOString()}"`;
+  if (at === null) return 'null';
+  const ms = at.getTime();
+  if (ms !== latest.ms) latest = { ms, json: `"${at.toISOString()}"` };
+  return latest.json;
 }
 
 const retryJsons = new WeakMap<RetryPolicy, string>();

@@ -11,6 +11,11 @@ describe('toArrayLiteral', () => {
     expect(toArrayLiteral(['a"b', 'c\\d', '{e,f}'])).toBe('{"a\\"b","c\\\\d","{e,f}"}');
   });
 
+  it('writes an element that repeats its neighbour as often as it is there, and one that differs by type alone anew', () => {
+    expect(toArrayLiteral(['a"', 'a"', 'b', 'a"', null, null])).toBe('{"a\\"","a\\"","b","a\\"",NULL,NULL}');
+    expect(toArrayLiteral([1, '1', true, 'true'])).toBe('{1,"1",true,"true"}');
+  });
+
   it('nests', () => {
     expect(toArrayLiteral([toArrayLiteral(['a"', 'b'])])).toBe('{"{\\"a\\\\\\"\\",\\"b\\"}"}');
   });

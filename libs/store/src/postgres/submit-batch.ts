@@ -1,5 +1,14 @@
 import { DeadmanError, NO_COUNTS } from '@deadman/domain';
-import type { Due, Job, JobState, OutboxEntry, Submission, Submitted, SubmitReceipt } from '@deadman/domain';
+import type {
+  Due,
+  Job,
+  JobState,
+  OutboxEntry,
+  RetryPolicy,
+  Submission,
+  Submitted,
+  SubmitReceipt,
+} from '@deadman/domain';
 import { toArrayLiteral } from './array-literal.js';
 import type { PostgresDatabase, Run, Values } from './postgres-database.js';
 import { toJob } from './rows.js';
@@ -22,9 +31,7 @@ interface CreatedRow {
 }
 
 type SubmitRow =
-  | CreatedRow
-  | { readonly kind: 'ticket'; readonly id: string; readonly queue: string; readonly job_ids: string[] }
-  | { readonly kind: 'notice' };
+  CreatedRow | { readonly kind: 'ticket'; readonly id: string; readonly queue: string } | { readonly kind: 'notice' };
 
 type HolderRow = JobRow & { readonly held_key: string; readonly fingerprint: Readonly<Record<string, string>> };
 
@@ -78,12 +85,12 @@ async function insert(
   answers: Answers,
 ): Promise<OutboxEntry[]> {
   const rows = await db.write<SubmitRow>(SUBMIT, toValues(batch, dueNoticeMs));
-  const created = new Map(rows.flatMap((row) => (row.kind === 'job' ? [[row.id, row] as const] : [])));
+  const created = createdOf(rows);
   for (const submission of batch) {
     const row = created.get(submission.job.id);
     if (row !== undefined) answers.set(submission, { kind: 'created', job: toNewJob(submission, row) });
   }
-  return toOutbox(rows);
+  return toOutbox(rows, batch, created);
 }
 
 /**
@@ -95,13 +102,31 @@ export async function insertJobs(
   batch: readonly Submission[],
   dueNoticeMs: number,
 ): Promise<readonly OutboxEntry[]> {
-  return toOutbox(await run<SubmitRow>(SUBMIT, toValues(batch, dueNoticeMs)));
+  const rows = await run<SubmitRow>(SUBMIT, toValues(batch, dueNoticeMs));
+  return toOutbox(rows, batch, createdOf(rows));
 }
 
-function toOutbox(rows: readonly SubmitRow[]): OutboxEntry[] {
-  return rows.flatMap((row) =>
-    row.kind === 'ticket' ? [{ id: row.id, kind: 'ready' as const, queue: row.queue, jobIds: row.job_ids }] : [],
-  );
+function createdOf(rows: readonly SubmitRow[]): ReadonlyMap<string, CreatedRow> {
+  const created = new Map<string, CreatedRow>();
+  for (const row of rows) if (row.kind === 'job') created.set(row.id, row);
+  return created;
+}
+
+/**
+ * A ticket names all new jobs of its queue that are ready, in the order of their ids. They are known here, and an array of
+ * them would be most of what the database has to say.
+ */
+function toOutbox(
+  rows: readonly SubmitRow[],
+  batch: readonly Submission[],
+  created: ReadonlyMap<string, CreatedRow>,
+): OutboxEntry[] {
+  return rows.flatMap((row) => {
+    if (row.kind !== 'ticket') return [];
+    const ready = batch.filter(({ job }) => job.queue === row.queue && created.get(job.id)?.state === 'PENDING');
+    const jobIds = [...new Set(ready.map(({ job }) => job.id))].toSorted();
+    return [{ id: row.id, kind: 'ready' as const, queue: row.queue, jobIds }];
+  });
 }
 
 /** What the database added to a new job; the rest is as it was handed in. */
@@ -151,7 +176,7 @@ function toValues(batch: readonly Submission[], dueNoticeMs: number): Values {
     toArrayLiteral(jobs.map(({ queue }) => queue)),
     toArrayLiteral(jobs.map(({ payload }) => payload)),
     toArrayLiteral(jobs.map(({ maxAttempts }) => maxAttempts)),
-    toArrayLiteral(jobs.map(({ retry }) => JSON.stringify(retry))),
+    toArrayLiteral(jobs.map(({ retry }) => retryText(retry))),
     toArrayLiteral(jobs.map(({ timeoutMs }) => timeoutMs)),
     toArrayLiteral(jobs.map(({ tags }) => toArrayLiteral(tags))),
     toArrayLiteral(jobs.map(({ idempotencyKey }) => idempotencyKey)),
@@ -161,6 +186,17 @@ function toValues(batch: readonly Submission[], dueNoticeMs: number): Values {
     toArrayLiteral(dues.map(toInstant)),
     dueNoticeMs,
   ];
+}
+
+const retryTexts = new WeakMap<RetryPolicy, string>();
+
+/** Most jobs of a process share the object of the default policy. */
+function retryText(policy: RetryPolicy): string {
+  const known = retryTexts.get(policy);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(policy);
+  retryTexts.set(policy, text);
+  return text;
 }
 
 /** The delay to add to the database's clock, or null when there is none to add. */

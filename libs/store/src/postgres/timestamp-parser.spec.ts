@@ -18,6 +18,13 @@ describe('the parser of instants', () => {
     expect((parse(text) as Date).toISOString()).toBe(expected);
   });
 
+  it('gives each reader of the same text a date of its own', () => {
+    const [one, other] = [parse('2026-11-29 19:00:00.123+00') as Date, parse('2026-11-29 19:00:00.123+00') as Date];
+    one.setTime(0);
+    expect(other.toISOString()).toBe('2026-11-29T19:00:00.123Z');
+    expect((parse('2026-11-29 19:00:00.123+00') as Date).toISOString()).toBe('2026-11-29T19:00:00.123Z');
+  });
+
   it('reads what is no instant as the driver does', () => {
     expect(parse('infinity')).toBe(Infinity);
   });

@@ -21,6 +21,14 @@ export const TYPE_PARSERS: TypeParsers = {
 
 const parseAny = types.getTypeParser(TIMESTAMPTZ, 'text') as (text: string) => Date;
 
+/** The latest text and its milliseconds: what one statement stamps, it stamps with one instant. */
+let latest: { readonly text: string; readonly ms: number } | null = null;
+
+/** Each row has a `Date` of its own, since a `Date` can be changed. */
 function parseInstant(text: string): Date {
-  return COMMON.test(text) ? new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`) : parseAny(text);
+  if (text === latest?.text) return new Date(latest.ms);
+  if (!COMMON.test(text)) return parseAny(text);
+  const at = new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`);
+  latest = { text, ms: at.getTime() };
+  return at;
 }

@@ -61,7 +61,7 @@ tickets AS (
   FROM new_jobs AS j
   WHERE j.state = 'PENDING'
   GROUP BY j.queue, j.created_at
-  RETURNING id, queue, job_ids
+  RETURNING id, queue
 ),
 notices AS (
   SELECT pg_notify('deadman_due', '')
@@ -71,11 +71,11 @@ notices AS (
     LIMIT 1
   ) AS soon
 )
-SELECT 'job' AS kind, j.id, j.created_at, j.scheduled_for, j.state, NULL AS queue, NULL::uuid[] AS job_ids
+SELECT 'job' AS kind, j.id, j.created_at, j.scheduled_for, j.state, NULL AS queue
 FROM new_jobs AS j
 UNION ALL
-SELECT 'ticket', t.id, NULL, NULL, NULL, t.queue, t.job_ids
+SELECT 'ticket', t.id, NULL, NULL, NULL, t.queue
 FROM tickets AS t
 UNION ALL
-SELECT 'notice', NULL, NULL, NULL, NULL, NULL, NULL
+SELECT 'notice', NULL, NULL, NULL, NULL, NULL
 FROM notices;

@@ -1,7 +1,9 @@
+const ESCAPED = /[~/]/;
+
 /** One more step of a JSON Pointer (RFC 6901). */
 export function pointTo(parent: string, step: string | number): string {
   if (typeof step === 'number') return `${parent}/${step}`;
-  return `${parent}/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  return `${parent}/${ESCAPED.test(step) ? step.replaceAll('~', '~0').replaceAll('/', '~1') : step}`;
 }
 
 /** The pointer of a path inside `parent`. */

@@ -1,7 +1,7 @@
 import { DEFAULT_LIMITS, leasePolicy } from '@deadman/domain';
 import { MemoryLeaseStore } from '@deadman/leases';
 import { MemoryDatabase, MemoryWorkerRegistry } from '@deadman/store';
-import { aClaimedJob, FakeClock, FixedRandom, RecordingEvents } from '@deadman/testing';
+import { aClaim, aClaimedJob, FakeClock, FixedRandom, RecordingEvents } from '@deadman/testing';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { BeatingHeart } from './beating-heart.js';
 import type { HeartWord } from './heart.js';
@@ -13,11 +13,14 @@ const WORKER = { incarnation: 'w', name: 'w', types: ['demo.echo'], queues: ['de
 describe('BeatingHeart', () => {
   let clock: FakeClock;
   let words: HeartWord[];
+  /** What the worker has told and the heart has not read yet. */
+  let untold: (() => void)[];
   let heart: BeatingHeart;
 
   beforeEach(() => {
     clock = new FakeClock();
     words = [];
+    untold = [];
     heart = new BeatingHeart(
       {
         registry: new MemoryWorkerRegistry(new MemoryDatabase(clock)),
@@ -26,7 +29,7 @@ describe('BeatingHeart', () => {
         random: new FixedRandom(),
         events: new RecordingEvents(),
         say: (word) => void words.push(word),
-        catchUp: () => {},
+        catchUp: () => untold.splice(0).forEach((read) => read()),
       },
       { worker: WORKER, policy: POLICY, limits: DEFAULT_LIMITS, quarantineWaitMs: 60_000 },
     );
@@ -34,8 +37,19 @@ describe('BeatingHeart', () => {
 
   function hold(timeoutMs = 60_000): Run {
     const run = new Run(aClaimedJob({ timeoutMs }), clock.monotonicMs());
-    heart.hear({ kind: 'runs-held', runs: [{ lease: run.lease, timeoutMs, claimedAtMs: run.claimedAtMs }] });
+    tellOf(run);
     return run;
+  }
+
+  function tellOf({ lease, job: { timeoutMs }, claimedAtMs }: Run): void {
+    heart.hear({ kind: 'runs-held', runs: [{ lease, timeoutMs, claimedAtMs }] });
+  }
+
+  /** A claim ends as a worker tells it: it holds what that gave, and has it where it can stop it. */
+  function endClaim(...runs: readonly Run[]): void {
+    for (const run of runs) tellOf(run);
+    expect(words).toEqual([]);
+    heart.hear({ kind: 'claim-ended', token: runs[0]!.lease.token });
   }
 
   it('beats at its pace until it is stopped, and says so last of all with each beat', async () => {
@@ -54,6 +68,68 @@ describe('BeatingHeart', () => {
     heart.cancel([run.job.id, 'of somebody else']);
     heart.cancel(['of somebody else']);
     expect(words).toEqual([{ kind: 'cancel-asked', keys: [run.key] }]);
+  });
+
+  describe.each([
+    ['heard by the heart itself', (jobIds: readonly string[]) => heart.cancel(jobIds)],
+    ['that its worker heard', (jobIds: readonly string[]) => heart.hear({ kind: 'cancel-noticed', jobIds })],
+  ])('a cancel that is faster than the reply of the claim, %s', (_by, cancel) => {
+    it('is told with the end of that claim, and of its runs alone', () => {
+      const claim = aClaim();
+      const [run, neighbour] = [new Run(aClaimedJob({ claim }), 0), new Run(aClaimedJob({ claim }), 0)];
+      heart.hear({ kind: 'claim-began', token: claim.token });
+      cancel([run.job.id, 'of somebody else']);
+      endClaim(run, neighbour);
+      expect(words).toEqual([{ kind: 'cancel-asked', keys: [run.key] }]);
+    });
+
+    it('is told of whichever claim brings the job when several are under way', () => {
+      const [first, second] = [new Run(aClaimedJob(), 0), new Run(aClaimedJob(), 0)];
+      for (const { lease } of [first, second]) heart.hear({ kind: 'claim-began', token: lease.token });
+      cancel([second.job.id]);
+      endClaim(first);
+      endClaim(second);
+      expect(words).toEqual([{ kind: 'cancel-asked', keys: [second.key] }]);
+    });
+
+    it('does not touch a claim that begins later: the job was retried since', () => {
+      const [before, run] = [new Run(aClaimedJob(), 0), new Run(aClaimedJob(), 0)];
+      heart.hear({ kind: 'claim-began', token: before.lease.token });
+      cancel([run.job.id]);
+      heart.hear({ kind: 'claim-began', token: run.lease.token });
+      endClaim(run);
+      expect(words).toEqual([]);
+    });
+
+    it('is forgotten with the end of the claims under way', () => {
+      const [empty, run] = [aClaim(), new Run(aClaimedJob(), 0)];
+      heart.hear({ kind: 'claim-began', token: empty.token });
+      cancel([run.job.id]);
+      heart.hear({ kind: 'claim-ended', token: empty.token });
+      heart.hear({ kind: 'claim-began', token: run.lease.token });
+      endClaim(run);
+      expect(words).toEqual([]);
+    });
+
+    it('is left to the next beat when ten thousand others wait', () => {
+      const claim = aClaim();
+      const [last, beyond] = [new Run(aClaimedJob({ claim }), 0), new Run(aClaimedJob({ claim }), 0)];
+      heart.hear({ kind: 'claim-began', token: claim.token });
+      cancel(Array.from({ length: 9_999 }, (_, index) => `other ${index}`));
+      cancel([last.job.id, beyond.job.id]);
+      endClaim(last, beyond);
+      expect(words).toEqual([{ kind: 'cancel-asked', keys: [last.key] }]);
+    });
+  });
+
+  it('reads what its worker has told before it takes a job of a cancel for one that it does not know', () => {
+    const [held, claimed] = [new Run(aClaimedJob(), 0), new Run(aClaimedJob(), 0)];
+    untold.push(() => tellOf(held));
+    untold.push(() => heart.hear({ kind: 'claim-began', token: claimed.lease.token }));
+    heart.cancel([held.job.id, claimed.job.id]);
+    expect(words.splice(0)).toEqual([{ kind: 'cancel-asked', keys: [held.key] }]);
+    endClaim(claimed);
+    expect(words).toEqual([{ kind: 'cancel-asked', keys: [claimed.key] }]);
   });
 
   it('knows when a handler has overstayed its timeout and the slack, and forgives what is being settled', async () => {

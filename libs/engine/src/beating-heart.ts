@@ -3,6 +3,7 @@ import { Heartbeat } from './heartbeat.js';
 import type { HeartbeatDeps, HeartbeatOptions } from './heartbeat.js';
 import type { HeartNews } from './heart.js';
 import { Holdings } from './holdings.js';
+import type { Holding } from './holdings.js';
 
 /** Longest pause between two beats until the first one was written, since nothing is claimed before. Milliseconds. */
 const FIRST_BEAT_EVERY_MS = 1_000;
@@ -24,8 +25,12 @@ export class BeatingHeart {
     this.#heartbeat = new Heartbeat({ ...deps, holdings: this.#holdings }, options);
   }
 
+  /** A cancel may be faster than the claim that it is for; it is told once its run is where its worker can stop it. */
   hear(news: HeartNews): void {
+    if (news.kind === 'cancel-noticed') return this.#cancel(news.jobIds);
+    const cancelled = news.kind === 'claim-ended' ? this.#holdings.cancelledEarly(news.token) : [];
     this.#holdings.apply(news);
+    this.#tellCancelled(cancelled);
   }
 
   /** Counts from the start of a beat to that of the next: a store that lets a beat wait does not thin them out. */
@@ -49,11 +54,13 @@ export class BeatingHeart {
     await this.#beat();
   }
 
-  /** A cancel was asked for these jobs: those that are held here are told at once instead of with the next beat. */
+  /**
+   * A notice said that a cancel was asked for these jobs: those that are held here are told at once instead of with the next
+   * beat, and those that a claim under way brings, with its end. Not to be called while news are being heard.
+   */
   cancel(jobIds: readonly string[]): void {
-    const wanted = new Set(jobIds);
-    const held = this.#holdings.all().filter(({ lease }) => wanted.has(lease.jobId));
-    if (held.length > 0) this.#deps.say({ kind: 'cancel-asked', keys: held.map(({ key }) => key) });
+    this.#deps.catchUp();
+    this.#cancel(jobIds);
   }
 
   /** Whether a handler should have ended by now, and its worker, if it lives, have given it up. */
@@ -66,6 +73,16 @@ export class BeatingHeart {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#beating;
+  }
+
+  #cancel(jobIds: readonly string[]): void {
+    const wanted = new Set(jobIds);
+    this.#tellCancelled(this.#holdings.all().filter(({ lease }) => wanted.has(lease.jobId)));
+    for (const jobId of wanted) this.#holdings.cancelEarly(jobId);
+  }
+
+  #tellCancelled(runs: readonly Holding[]): void {
+    if (runs.length > 0) this.#deps.say({ kind: 'cancel-asked', keys: runs.map(({ key }) => key) });
   }
 
   async #beat(): Promise<boolean> {

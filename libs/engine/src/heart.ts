@@ -19,7 +19,9 @@ export type HeartNews =
   | { readonly kind: 'run-started'; readonly key: string; readonly atMs: number }
   /** The handler is done. Only the fence decides about the run now. */
   | { readonly kind: 'run-settling'; readonly key: string }
-  | { readonly kind: 'run-dropped'; readonly key: string };
+  | { readonly kind: 'run-dropped'; readonly key: string }
+  /** A notice said that a cancel was asked for these jobs, held or not. Told to a heart that hears no notices itself. */
+  | { readonly kind: 'cancel-noticed'; readonly jobIds: readonly string[] };
 
 /**
  * What a heart says. It may have been said a moment ago: the worker judges by what it holds when it hears it, so a run

@@ -279,6 +279,17 @@ describe('Heartbeat', () => {
       await heartbeat.beat();
       expect(said('cancel-asked')).toEqual([{ kind: 'cancel-asked', keys: [run.key] }]);
     });
+
+    it('for which a cancel was asked while the reply of its claim is out is kept for the end of that claim', async () => {
+      const [run, neighbour] = [new Run(aClaimedJob(), 0), new Run(aClaimedJob(), 0)];
+      for (const { lease } of [run, neighbour]) holdings.apply({ kind: 'claim-began', token: lease.token });
+      registry.beliefs = [beliefIn(run, true), beliefIn(neighbour)];
+      await heartbeat.beat();
+      for (const one of [run, neighbour]) hold(one);
+      expect(said('cancel-asked')).toEqual([]);
+      expect(holdings.cancelledEarly(run.lease.token).map(({ key }) => key)).toEqual([run.key]);
+      expect(holdings.cancelledEarly(neighbour.lease.token)).toEqual([]);
+    });
   });
 
   describe('an orphan', () => {

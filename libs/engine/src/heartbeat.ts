@@ -158,10 +158,13 @@ export class Heartbeat {
     else if (random.next() < DRAIN_CHANCE) say({ kind: 'quarantine-waits' });
   }
 
+  /** One that is not held may be of a claim whose reply is out. */
   #tellCancels(beliefs: readonly Belief[]): void {
-    const cancelled = beliefs.filter(({ cancelRequested }) => cancelRequested).map(runKey);
-    const keys = cancelled.filter((key) => this.#deps.holdings.find(key) !== undefined);
-    if (keys.length > 0) this.#deps.say({ kind: 'cancel-asked', keys });
+    const { holdings, say } = this.#deps;
+    const cancelled = beliefs.filter(({ cancelRequested }) => cancelRequested);
+    const keys = cancelled.map(runKey).filter((key) => holdings.find(key) !== undefined);
+    if (keys.length > 0) say({ kind: 'cancel-asked', keys });
+    for (const { jobId, token } of cancelled) holdings.cancelEarly(jobId, token);
   }
 
   /** What was held when the beat was sent may have been settled since, and its claim may still have been out. */

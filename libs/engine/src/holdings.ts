@@ -40,15 +40,22 @@ export class Holding {
   }
 }
 
+/** What a worker says of its claims and runs. */
+type HoldingNews = Exclude<HeartNews, { readonly kind: 'cancel-noticed' }>;
+
+/** Cancels that are kept for one claim under way, a guess; the next beat tells of what is beyond. */
+const MAX_EARLY_CANCELS = 10_000;
+
 /** Everything that a worker has told its heart of and has not let go. */
 export class Holdings {
   readonly #runs = new Map<string, Holding>();
-  readonly #claiming = new Set<string>();
+  /** By the tokens of claims whose reply is out: the jobs whose cancel was heard of meanwhile. */
+  readonly #claiming = new Map<string, Set<string>>();
 
-  apply(news: HeartNews): void {
+  apply(news: HoldingNews): void {
     switch (news.kind) {
       case 'claim-began':
-        return void this.#claiming.add(news.token);
+        return void this.#claiming.set(news.token, new Set());
       case 'claim-ended':
         return void this.#claiming.delete(news.token);
       case 'runs-held':
@@ -72,11 +79,29 @@ export class Holdings {
 
   /** The tokens of claims whose reply is out. */
   claimsUnderWay(): ReadonlySet<string> {
-    return new Set(this.#claiming);
+    return new Set(this.#claiming.keys());
   }
 
   isClaiming(token: string): boolean {
     return this.#claiming.has(token);
+  }
+
+  /**
+   * A cancel was asked for the job. Any claim under way may have it, or this one when it is known which: a cancel is only
+   * asked for what is claimed, so a claim that begins later is not meant.
+   */
+  cancelEarly(jobId: string, token?: string): void {
+    const claims = token === undefined ? [...this.#claiming.values()] : [this.#claiming.get(token)];
+    for (const cancelled of claims) {
+      if (cancelled !== undefined && cancelled.size < MAX_EARLY_CANCELS) cancelled.add(jobId);
+    }
+  }
+
+  /** The runs of a claim under way whose cancel was heard of before them. */
+  cancelledEarly(token: string): readonly Holding[] {
+    const cancelled = this.#claiming.get(token);
+    if (cancelled === undefined || cancelled.size === 0) return [];
+    return this.all().filter(({ lease }) => lease.token === token && cancelled.has(lease.jobId));
   }
 
   #hold(holding: Holding): void {

@@ -235,6 +235,30 @@ describe('Worker', () => {
       expect(engine.outcomesOf(id)).toEqual(['cancelled']);
     });
 
+    it.each([
+      ['in its slot', 0],
+      ['in the queue', 1],
+    ])('ends a run whose claim had not answered yet, %s', async (_where, occupied) => {
+      const worker = await crew.start((context) => crew.sleep(started.length <= 40 ? 50 : 600_000)(context), {
+        slots: 1,
+      });
+      // A worker that finishes many claims ahead of its slots.
+      await engine.submitMany(40);
+      await engine.clock.advance(2_000);
+      await engine.submitMany(occupied);
+      await settle();
+      const reply = deferred();
+      crew.faults['store.claim'] = [{ kind: 'slow', until: reply.promise }];
+      const id = await engine.submit();
+      await settle();
+      expect([engine.jobOf(id).state, worker.busySlots]).toEqual(['RUNNING', occupied]);
+      await cancel(id);
+      worker.cancel([id]);
+      reply.resolve();
+      await settle();
+      expect(engine.jobOf(id).state).toBe('CANCELLED');
+    });
+
     it('reaches a run with the next beat when the notice is lost', async () => {
       await crew.start(crew.sleep(60_000));
       const id = await engine.submit({ timeoutMs: 600_000 });

@@ -169,11 +169,12 @@ export class Worker {
     await subscription;
   }
 
-  /** A cancel was asked for these jobs: those that run here are told at once instead of with the next beat. */
+  /**
+   * A cancel was asked for these jobs: those that run here are told at once instead of with the next beat. Needs not be
+   * called for a heart that hears of cancels by itself.
+   */
   cancel(jobIds: readonly string[]): void {
-    const wanted = new Set(jobIds);
-    const runs = this.#ledger.runs().filter(({ job }) => wanted.has(job.id));
-    this.#cancelRuns(runs.map(({ key }) => key));
+    this.#heart.tell({ kind: 'cancel-noticed', jobIds });
   }
 
   /**

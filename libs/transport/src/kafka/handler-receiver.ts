@@ -50,10 +50,11 @@ export class HandlerReceiver implements MessageReceiver {
   }
 
   async #handOver(deliveries: readonly Delivery[]): Promise<boolean> {
-    const read = deliveries.map(({ value }) => this.#deps.reader.read(value));
+    const { reader } = this.#deps;
+    const read = deliveries.map(({ value }) => reader.read(value));
     const tickets = read.flatMap(({ ticket }) => (ticket === null ? [] : [ticket]));
     if (tickets.length > 0 && !(await this.#isTaken(tickets))) return false;
-    for (const [index, delivery] of deliveries.entries()) delivery.accept(read[index]!.message);
+    for (const [index, delivery] of deliveries.entries()) reader.accept(delivery, read[index]!);
     return true;
   }
 

@@ -23,9 +23,9 @@ export class SinkReceiver implements MessageReceiver {
 
   /** Accepted only after the queue took it: a refused ticket must not hold the offset, it comes again. */
   #handOver(delivery: Delivery): boolean {
-    const { message, ticket } = this.#reader.read(delivery.value);
-    if (ticket !== null && !this.#offer(ticket)) return false;
-    delivery.accept(message);
+    const read = this.#reader.read(delivery.value);
+    if (read.ticket !== null && !this.#offer(read.ticket)) return false;
+    this.#reader.accept(delivery, read);
     return true;
   }
 

@@ -139,6 +139,31 @@ describe('the four services', () => {
     }
   });
 
+  it('tell of topics with too few partitions: who consumes them ends with 78, who only sends to them serves', async () => {
+    const more = { DEADMAN_KAFKA_PARTITIONS: '24' };
+    const [worker, recorder, sender, reaper] = await Promise.all(
+      (['worker', 'dead-letter-consumer', 'api', 'reaper'] as const).map((name) =>
+        services.launch(name, `more-${name}`, more),
+      ),
+    );
+    for (const consumer of [worker!, recorder!]) expect(await consumer.ended).toEqual({ code: 78, signal: null });
+    for (const service of [sender!, reaper!]) {
+      await eventually(
+        async () => expect((await service.health('ready')).checks['topics']).toMatchObject({ status: 'down' }),
+        { withinMs: 60_000 },
+      );
+      const { status, checks } = await service.health('ready');
+      expect([status, checks['topics']!.error]).toEqual([
+        'degraded',
+        expect.stringContaining('where 24 are configured'),
+      ]);
+      expect(service.lines('kafka.topics-invalid')).toMatchObject([{ level: 'error' }]);
+    }
+    const { id } = await new JobClient(sender!.url, 'default').submit('demo.echo', 'all the same');
+    expect(await client.untilEnded(id)).toMatchObject({ state: 'succeeded' });
+    for (const service of [sender!, reaper!]) expect(await service.stop()).toEqual({ code: 0, signal: null });
+  });
+
   it('refuse a Redis that may drop leases', async () => {
     const redis = await startTestRedis('--maxmemory-policy', 'volatile-lru');
     const names = ['worker', 'reaper'] as const;

@@ -11,9 +11,10 @@ import {
   ReaperLoops,
   RedisLink,
   sampleGauges,
+  TopicsWatch,
   watch,
 } from '@deadman/service-host';
-import type { KafkaLink, RunningService, ServiceContext, Vitals } from '@deadman/service-host';
+import type { RunningService, ServiceContext, Vitals } from '@deadman/service-host';
 import { PostgresJobStore, PostgresStoreNotices } from '@deadman/store';
 import type { PostgresDatabase } from '@deadman/store';
 import { KafkaTransport } from '@deadman/transport';
@@ -35,14 +36,18 @@ export async function startReaper(context: ServiceContext<ReaperConfig>): Promis
   const redis = new RedisLink({ ...context, redis: config.redis });
   const kafka = linkKafka({ ...context, ...vitals, events, kafka: config.kafka, topics: [] });
   const brokers = brokerCheck(config.kafka.brokers, 'wake-ups wait in the outbox; workers find jobs by themselves');
-  const checks = [...postgres.checks, ...redis.checks, brokers, scans.check];
+  const topics = new TopicsWatch({ ...context, ...vitals });
+  const checks = [...postgres.checks, ...redis.checks, brokers, topics.check, scans.check];
   const managementPort = await watch(vitals, checks, context);
   await redis.refuseEviction();
   const database = await postgres.open();
   vitals.health.watchLoop('reaper', SILENT_AFTER_MS);
-  const loops = makeLoops({ ...context, events, vitals }, database, redis, kafka);
+  const transport = new KafkaTransport(kafka.deps, kafka.options);
+  context.teardown.add('transport', () => transport.close());
+  const loops = makeLoops({ ...context, events, vitals }, database, redis, transport);
   const app = await startApp(loops, vitals, context);
   await vitals.health.recheck();
+  void topics.watch(() => transport.ensureTopics(config.queues.queues), context.stopped);
   return { facts: { managementPort }, close: () => app.close() };
 }
 
@@ -51,11 +56,14 @@ interface LoopDeps extends ServiceContext<ReaperConfig> {
   readonly vitals: Vitals;
 }
 
-function makeLoops(deps: LoopDeps, database: PostgresDatabase, redis: RedisLink, kafka: KafkaLink): ReaperLoops {
-  const { config, info, logger, random, teardown, vitals } = deps;
+function makeLoops(
+  deps: LoopDeps,
+  database: PostgresDatabase,
+  redis: RedisLink,
+  transport: KafkaTransport,
+): ReaperLoops {
+  const { config, info, logger, random, vitals } = deps;
   const store = new PostgresJobStore(database);
-  const transport = new KafkaTransport(kafka.deps, kafka.options);
-  teardown.add('transport', () => transport.close());
   const publisher = new Publisher({ ...deps, transport, store });
   const leases = new RedisLeaseStore(redis.scripts);
   const { ttlMs, ...times } = config.leases;

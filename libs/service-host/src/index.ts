@@ -18,5 +18,6 @@ export type { LifecycleSteps } from './service-lifecycle.js';
 export type { HostConfig, RunningService, ServiceContext, ServiceSpec } from './service.js';
 export { loadTeamHandlers, registerHandlers } from './team-handlers.js';
 export { Teardown } from './teardown.js';
+export { TopicsWatch } from './topics-watch.js';
 export { makeVitals, watch } from './vitals.js';
 export type { Vitals } from './vitals.js';

@@ -8,6 +8,7 @@ import {
   makeVitals,
   PostgresLink,
   sampleGauges,
+  TopicsWatch,
   watch,
 } from '@deadman/service-host';
 import type { RunningService, ServiceContext, Vitals } from '@deadman/service-host';
@@ -39,31 +40,36 @@ export async function startApi(context: ServiceContext<ApiConfig>): Promise<Runn
   const postgres = new PostgresLink({ ...context, database: config.database, registry: vitals.registry });
   const outbox = outboxCheck({ outboxAgeMs: () => postgres.ask((store) => store.outboxAgeMs()) });
   const brokers = brokerCheck(config.kafka.brokers, 'new jobs start later, by the idle claim of workers');
-  const managementPort = await watch(vitals, [...postgres.checks, outbox, brokers], context);
+  const topics = new TopicsWatch({ ...context, ...vitals });
+  const managementPort = await watch(vitals, [...postgres.checks, outbox, brokers, topics.check], context);
   const writes = await postgres.open();
   // Reads have connections of their own: slow lists hold up no submit.
   const statementTimeoutMs = Math.min(config.database.statementTimeoutMs, READ_TIMEOUT_MS);
   const reads = await postgres.open({ statementTimeoutMs });
-  const parts = makeParts(writes, reads, vitals, context);
+  const kafka = linkKafka({ ...context, ...vitals, kafka: config.kafka, topics: [] });
+  const transport = new KafkaTransport(kafka.deps, kafka.options);
+  context.teardown.add('transport', () => transport.close());
+  const parts = makeParts({ writes, reads, transport }, vitals, context);
   const sampling = startSampling(parts, vitals, context);
   const app = await createApp(parts, vitals, sampling, context);
   await listen(app, config);
   await vitals.health.recheck();
+  void topics.watch(() => transport.ensureTopics(config.queues.queues), context.stopped);
   const { port } = app.getHttpServer().address() as AddressInfo;
   return { facts: { port, managementPort }, close: () => app.close() };
 }
 
+interface Backends {
+  readonly writes: PostgresDatabase;
+  readonly reads: PostgresDatabase;
+  readonly transport: KafkaTransport;
+}
+
 function makeParts(
-  writes: PostgresDatabase,
-  reads: PostgresDatabase,
-  vitals: Vitals,
-  context: ServiceContext<ApiConfig>,
+  { writes, reads, transport }: Backends,
+  { events }: Vitals,
+  { config, clock, random, ids, failpoints }: ServiceContext<ApiConfig>,
 ): ApiParts {
-  const { config, clock, random, ids, failpoints, teardown } = context;
-  const { events } = vitals;
-  const kafka = linkKafka({ ...context, ...vitals, kafka: config.kafka, topics: [] });
-  const transport = new KafkaTransport(kafka.deps, kafka.options);
-  teardown.add('transport', () => transport.close());
   const store = new PostgresJobStore(writes);
   const publisher = new Publisher({ transport, store, clock, events, failpoints });
   return {

@@ -96,6 +96,18 @@ describe('DeadLetterRecorder', () => {
     expect(events.of('tickets-handled')).toEqual([{ kind: 'tickets-handled', result: 'malformed', count: 10 }]);
   });
 
+  it('counts what is malformed once, when the batch that it came with is recorded', async () => {
+    answer = () => {
+      throw new DeadmanError('store-unavailable');
+    };
+    const batch = [{ jobId: 'x', attempt: 1 }, death(1)];
+    await expect(transport.deliver(...batch)).rejects.toMatchObject({ code: 'store-unavailable' });
+    expect(events.of('tickets-handled')).toEqual([]);
+    answer = () => ['recorded'];
+    await transport.deliver(...batch);
+    expect(events.of('tickets-handled')).toEqual([{ kind: 'tickets-handled', result: 'malformed', count: 1 }]);
+  });
+
   it('asks nothing of the database when everything is malformed', async () => {
     await transport.deliver({ jobId: 'x', attempt: 1 });
     expect(batches).toEqual([]);

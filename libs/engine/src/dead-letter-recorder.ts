@@ -64,11 +64,12 @@ export class DeadLetterRecorder {
    */
   async #record(deaths: readonly DeathNotice[]): Promise<void> {
     const wellFormed = deaths.filter(isWellFormed);
-    this.#count('malformed', deaths.length - wellFormed.length);
     const distinct = [...new Map(wellFormed.map((death) => [`${death.jobId} ${death.attempt}`, death])).values()];
     for (let start = 0; start < distinct.length; start += MOST_PER_BATCH) {
       await this.#recordBatch(distinct.slice(start, start + MOST_PER_BATCH));
     }
+    // Not before the others are recorded: a batch that the store could not take comes again.
+    this.#count('malformed', deaths.length - wellFormed.length);
   }
 
   async #recordBatch(batch: readonly DeathNotice[]): Promise<void> {

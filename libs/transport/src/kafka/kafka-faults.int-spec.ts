@@ -3,7 +3,7 @@ import { SystemIds } from '@deadman/config';
 import { eventually, FaultProxy, proxySocketFactory, RecordingSink } from '@deadman/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Bystander, freshPrefix, ObservedTransport, OwnBroker, readyOn, send } from './kafka-harness.contract.js';
-import type { KafkaConnection } from './kafka-options.js';
+import type { KafkaConnection, KafkaTimings } from './kafka-options.js';
 import { TopicNames } from './topic-names.js';
 
 jest.setTimeout(180_000);
@@ -34,10 +34,15 @@ describe('KafkaTransport and a broker that goes away', () => {
     await new Promise((resolve) => setTimeout(resolve, 4_000));
   });
 
-  const join = (topicPrefix: string, connection: Partial<KafkaConnection> = {}): ObservedTransport => {
+  const join = (
+    topicPrefix: string,
+    connection: Partial<KafkaConnection> = {},
+    timings: Partial<KafkaTimings> = {},
+  ): ObservedTransport => {
     const transport = new ObservedTransport({
       connection: { brokers: [address], clientId: 'faults', ...connection },
       topicPrefix,
+      timings,
     });
     open.push(transport);
     return transport;
@@ -145,7 +150,8 @@ describe('KafkaTransport and a broker that goes away', () => {
 
   it('behind a network that swallows everything: the consumer is made anew and resumes, and a send is refused in bounded time', async () => {
     const proxy = await FaultProxy.start(address);
-    const transport = join(freshPrefix(), { socketFactory: proxySocketFactory(proxy) });
+    // Half of what it is in life, because each of the losses below is made of several requests without an answer.
+    const transport = join(freshPrefix(), { socketFactory: proxySocketFactory(proxy) }, { requestTimeoutMs: 2_000 });
     const sink = new RecordingSink();
     await transport.consumeReady(['default'], sink);
     await eventually(() => expect(transport.status.map(({ state }) => state)).toEqual(['joined']));

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { SystemClock, SystemIds, SystemRandom } from '@deadman/config';
 import { Stack } from '@deadman/stack';
 import type { OutboxEntry, Subscription, Ticket, TicketSink, Transport } from '@deadman/domain';
-import { RecordingEvents } from '@deadman/testing';
+import { eventually, RecordingEvents } from '@deadman/testing';
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
 import type { Admin, Message } from 'kafkajs';
 import type { KafkaTransportOptions } from './kafka-options.js';
@@ -141,6 +141,23 @@ export class Bystander {
   async committed(topic: string): Promise<ReadonlyMap<number, number>> {
     const offsets = await this.#admin.fetchOffsets({ groupId: new TopicNames().groupOf(topic), topics: [topic] });
     return new Map(offsets[0]?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
+  }
+
+  /** Makes a topic. kafkajs would wait for its leaders, too, but throws when the broker has not heard of it at once. */
+  async createTopic(
+    topic: string,
+    numPartitions: number,
+    settings: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
+    const configEntries = Object.entries(settings).map(([name, value]) => ({ name, value }));
+    await this.#admin.createTopics({ topics: [{ topic, numPartitions, configEntries }], waitForLeaders: false });
+    await eventually(
+      async () => {
+        const { topics } = await this.#admin.fetchTopicMetadata({ topics: [topic] });
+        if (topics[0]?.partitions.length !== numPartitions) throw new Error(`${topic} is not there yet`);
+      },
+      { withinMs: 30_000 },
+    );
   }
 
   async send(topic: string, messages: Message[]): Promise<void> {

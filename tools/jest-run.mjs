@@ -5,26 +5,31 @@ import { fileURLToPath } from 'node:url';
 import { NODE, ROOT, projectEnv, run } from './workspace.mjs';
 
 /**
- * The kinds, by the ends of their files' names. What starts servers may take longer. End-to-end tests mostly wait for
- * processes, so two suites share the machine well; each has servers, or databases and topics on them, of its own. Jest
- * heeds no project's own time limit when it runs several, hence the limits here. Milliseconds.
+ * The kinds, by the ends of their files' names. What starts servers may take longer. Jest heeds no project's own time
+ * limit when it runs several, hence the limits here. Milliseconds.
  */
 export const KINDS = {
-  unit: { pattern: '\\.spec\\.(ts|mjs)$', options: ['--maxWorkers=2', '--testTimeout=30000'] },
-  integration: { pattern: '\\.int-spec\\.ts$', options: ['--maxWorkers=2', '--testTimeout=120000'] },
-  e2e: { pattern: '\\.e2e-spec\\.ts$', options: ['--maxWorkers=2', '--testTimeout=120000'] },
+  unit: { pattern: '\\.spec\\.(ts|mjs)$', limitMs: 30_000 },
+  integration: { pattern: '\\.int-spec\\.ts$', limitMs: 120_000 },
+  e2e: { pattern: '\\.e2e-spec\\.ts$', limitMs: 120_000 },
 };
 
 const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
 
-/** @returns {Promise<{code: number, passed: number, failed: number, skipped: number, files: string[]}>} */
-export async function runTests(kind, { project, hear = null, env: more = {} } = {}) {
-  const { pattern, options } = KINDS[kind];
-  const report = join(ROOT, '.deadman', 'test', `${kind}-${process.pid}.json`);
+/**
+ * @param kinds one, or several in the same run
+ * @param workers how many suites run at once; the machines that this is for have two cores
+ * @returns {Promise<{code: number, passed: number, failed: number, skipped: number, files: string[]}>}
+ */
+export async function runTests(kinds, { project, workers = 2, hear = null, env: more = {} } = {}) {
+  const report = join(ROOT, '.deadman', 'test', `${kinds.join('-')}-${process.pid}.json`);
   mkdirSync(dirname(report), { recursive: true });
-  const paths = project ? `^${join(ROOT, project)}/.*${pattern}` : pattern;
+  const limitMs = Math.max(...kinds.map((kind) => KINDS[kind].limitMs));
+  const place = project ? `^${join(ROOT, project)}/.*` : '';
+  const paths = kinds.map((kind) => place + KINDS[kind].pattern);
   const nodeOptions = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
-  const jestOptions = ['--passWithNoTests', '--json', `--outputFile=${report}`, '--testPathPatterns', paths];
+  const jestOptions = ['--passWithNoTests', '--json', `--outputFile=${report}`, '--testPathPatterns', ...paths];
+  const options = [`--maxWorkers=${workers}`, `--testTimeout=${limitMs}`];
   const env = projectEnv({ NODE_ENV: 'test', ...more });
   const code = await run(NODE, [...nodeOptions, JEST, ...jestOptions, ...options], { env, hear });
   const result = readReport(report);
@@ -45,5 +50,5 @@ function readReport(file) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [kind, project] = process.argv.slice(2);
-  process.exitCode = (await runTests(kind, { project })).code;
+  process.exitCode = (await runTests([kind], { project })).code;
 }

@@ -29,12 +29,18 @@ const TOGETHER = {
   reference: (hear) => ifBuilt(() => check('node', ['tools/reference.mjs', '--check'], hear)),
 };
 
-/** What waits for real servers waits longer beside something else. */
+/** They compute all the time, and would be no sooner beside something else. */
 const ALONE = {
-  unit: () => tests('unit'),
-  integration: () => built().then(() => withServer('integration')),
-  e2e: () => ifBuilt(() => withServer('e2e')),
+  unit: () => tests(['unit'], { workers: 2 }),
 };
+
+/**
+ * The tests that need servers: together where both kinds are wanted, on servers that are started once. They compute half
+ * of the time and wait for the rest, for processes and timers, so that three suites keep two cores busy. Whatever faults
+ * a server has one of its own, and what else a suite needs it makes for itself, so that none hurts another.
+ */
+const ON_SERVERS = ['integration', 'e2e'];
+const SUITES_AT_ONCE = 3;
 
 const CI_ALONE = {
   examples: () => ifBuilt(() => check('node', ['examples/check.mjs'], null)),
@@ -46,8 +52,8 @@ const CI_ALONE = {
   fresh: () => check('node', ['tools/simulate.mjs', '--fresh', '30', '--keep-nothing'], null),
 };
 
-const STEPS = { ...TOGETHER, ...ALONE };
-const EVERY_STEP = { ...STEPS, ...CI_ALONE };
+const STEPS = [...Object.keys(TOGETHER), ...Object.keys(ALONE), ...ON_SERVERS];
+const EVERY_STEP = [...STEPS, ...Object.keys(CI_ALONE)];
 
 /** What `tools/model.mjs` ends with when there is no Spin. */
 const MODEL_CHECKER_MISSING = 3;
@@ -64,7 +70,7 @@ async function main(wanted) {
   const installed = { code: await succeeds(ensureInstalled) };
   if (installed.code !== 0) return finish(tallied(nothing, installed));
   const results = await runSteps(wanted);
-  if (Object.keys(STEPS).every((name) => wanted.includes(name))) {
+  if (STEPS.every((name) => wanted.includes(name))) {
     results.push(await timed('every spec file ran', everySpecFileRan, 1));
   }
   finish(results.reduce(tallied, nothing));
@@ -72,26 +78,29 @@ async function main(wanted) {
 
 async function runSteps(wanted) {
   const results = [];
-  const together = wanted.filter((name) => name in TOGETHER);
-  const alone = wanted.filter((name) => !(name in TOGETHER));
-  const lanes = Math.min(LANES, together.length);
-  const take = async (names, atOnce) => {
-    for (let name = names.shift(); name; name = names.shift()) {
-      results.push(await timed(name, EVERY_STEP[name], atOnce));
-    }
+  const take = async (steps, atOnce) => {
+    const names = wanted.filter((name) => name in steps);
+    const lanes = Math.min(atOnce, names.length);
+    const lane = async () => {
+      for (let name = names.shift(); name; name = names.shift()) results.push(await timed(name, steps[name], lanes));
+    };
+    await Promise.all(Array.from({ length: lanes }, lane));
   };
-  await Promise.all(Array.from({ length: lanes }, () => take(together, lanes)));
-  await take(alone, 1);
+  await take(TOGETHER, LANES);
+  await take(ALONE, 1);
+  const kinds = ON_SERVERS.filter((kind) => wanted.includes(kind));
+  if (kinds.length > 0) results.push(await timed(kinds.join(', '), () => onServers(kinds), 1));
+  await take(CI_ALONE, 1);
   return results;
 }
 
 function wantedSteps() {
   const at = process.argv.indexOf('--only');
-  if (at === -1) return Object.keys(process.argv.includes('--all') ? EVERY_STEP : STEPS);
+  if (at === -1) return process.argv.includes('--all') ? EVERY_STEP : STEPS;
   const names = (process.argv[at + 1] ?? '').split(',');
-  const unknown = names.filter((name) => !(name in EVERY_STEP));
+  const unknown = names.filter((name) => !EVERY_STEP.includes(name));
   if (unknown.length === 0) return names;
-  process.stderr.write(`Unknown step: ${unknown.join(', ')}. There are: ${Object.keys(EVERY_STEP).join(', ')}.\n`);
+  process.stderr.write(`Unknown step: ${unknown.join(', ')}. There are: ${EVERY_STEP.join(', ')}.\n`);
   process.exit(2);
 }
 
@@ -128,20 +137,22 @@ function built() {
   return buildResult;
 }
 
-async function withServer(kind) {
+/** End-to-end tests start what was built. Integration tests read the sources, and only their servers are of the build. */
+async function onServers(kinds) {
   let result = { code: 1 };
+  if ((await built()) !== 0 && kinds.includes('e2e')) return result;
   await succeeds(() =>
     withTestServer((url) =>
       withTestStack(async (env) => {
-        result = await tests(kind, { env: { ...env, DEADMAN_TEST_DATABASE_URL: url } });
+        result = await tests(kinds, { workers: SUITES_AT_ONCE, env: { ...env, DEADMAN_TEST_DATABASE_URL: url } });
       }),
     ),
   );
   return result;
 }
 
-async function tests(kind, options) {
-  const result = await runTests(kind, options);
+async function tests(kinds, options) {
+  const result = await runTests(kinds, options);
   for (const file of result.files) ran.add(file);
   return result;
 }

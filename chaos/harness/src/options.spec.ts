@@ -11,6 +11,7 @@ describe('the options of npm run chaos', () => {
       seeds: [1],
       ttlMs: 5_000,
       timeScale: 1,
+      isTimed: true,
       scenarios: ['kill-storm'],
     });
   });

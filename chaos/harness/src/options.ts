@@ -12,6 +12,8 @@ export interface Options {
   readonly ttlMs: number;
   /** Factor on injected durations, job counts, and the backoff and wait of the quarantine. */
   readonly timeScale: number;
+  /** Whether a check of speed decides. Where it does not, it is told all the same. */
+  readonly isTimed: boolean;
   readonly scenarios: readonly string[];
   readonly list: boolean;
   /** Parts of the names of mutants to look for instead; null for none. */
@@ -34,6 +36,7 @@ export const USAGE = `npm run chaos -- [options]
   --slots N            handlers at once in each worker; default 64
   --kill-rate X        least share of started executions that a SIGKILL ends; default 0.3
   --ttl SECONDS        time a lease holds, at least 2; default 5
+  --untimed            tells of what was too slow, and lets it decide nothing: for a machine that does other things, too
   --time-scale X       scales injected durations, job counts, backoff and wait of the quarantine; default 1
   --report DIR         default .deadman/chaos/reports`;
 
@@ -48,6 +51,7 @@ const SHAPE = {
     seeds: { type: 'string' },
     ttl: { type: 'string', default: '5' },
     'time-scale': { type: 'string', default: '1' },
+    untimed: { type: 'boolean', default: false },
     scenario: { type: 'string', default: 'kill-storm' },
     list: { type: 'boolean', default: false },
     mutants: { type: 'string' },
@@ -73,6 +77,7 @@ export function parseOptions(args: readonly string[]): Options {
     isCampaign: values.seeds !== undefined,
     ttlMs: positive('ttl', values.ttl) * 1_000,
     timeScale: positive('time-scale', values['time-scale']),
+    isTimed: !values.untimed,
     scenarios: values.scenario.split(','),
     list: values.list,
     mutants: toMutants(values.mutants),
@@ -93,10 +98,11 @@ function readValues(args: readonly string[]): ReturnType<typeof parseArgs<typeof
 }
 
 /** Those that a run depends on. */
-export type RunOptions = Pick<Options, 'jobs' | 'workers' | 'slots' | 'killRate' | 'ttlMs' | 'timeScale'>;
+export type RunOptions = Pick<Options, 'jobs' | 'workers' | 'slots' | 'killRate' | 'ttlMs' | 'timeScale' | 'isTimed'>;
 
-export function shownOptions({ jobs, workers, slots, killRate, ttlMs, timeScale }: Options): RunOptions {
-  return { jobs, workers, slots, killRate, ttlMs, timeScale };
+export function shownOptions(options: Options): RunOptions {
+  const { jobs, workers, slots, killRate, ttlMs, timeScale, isTimed } = options;
+  return { jobs, workers, slots, killRate, ttlMs, timeScale, isTimed };
 }
 
 function toMutants(text: string | undefined): Options['mutants'] {

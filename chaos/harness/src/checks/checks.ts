@@ -9,6 +9,8 @@ export interface Check {
   readonly name: string;
   /** What it holds the run against, and the invariant of `faults.md` that it stands for. */
   readonly promise: string;
+  /** Whether it is about how long something took, which depends on what else the machine does. */
+  readonly isOfSpeed?: true;
   readonly find: (evidence: Evidence, measures: Measures) => readonly string[];
 }
 
@@ -159,14 +161,15 @@ export const STORM_CHECKS: readonly Check[] = [
   check('none-is-dead', 'no healthy job is DEAD', ({ jobs }) =>
     [...jobs.values()].flatMap(({ id, state }) => (state === 'DEAD' ? [`${id} is DEAD`] : [])),
   ),
-  check(
-    'recovered-in-time',
-    'kill → next start, outside quarantine: the 99th percentile is within its bound',
-    ({ terms }, { recovery }) => {
+  {
+    name: 'recovered-in-time',
+    promise: 'kill → next start, outside quarantine: the 99th percentile is within its bound',
+    isOfSpeed: true,
+    find: ({ terms }, { recovery }) => {
       const bound = terms.recoveryP99Ms;
       return bound === null || (recovery.p99 ?? 0) <= bound ? [] : [`${recovery.p99} ms of ${bound} ms`];
     },
-  ),
+  },
 ];
 
 /** Jobs that succeeded and that have an effect to show: those of a run whose handlers fire. */

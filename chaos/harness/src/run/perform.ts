@@ -3,6 +3,7 @@ import type { Settings } from '@deadman/services';
 import { CHECKS } from '../checks/checks.js';
 import type { Evidence, Terms } from '../checks/evidence.js';
 import { gatherEvidence } from '../checks/gather.js';
+import { isGreen, judge } from '../checks/judge.js';
 import { measure } from '../checks/measures.js';
 import { shownOptions } from '../options.js';
 import type { Options } from '../options.js';
@@ -10,8 +11,7 @@ import { usualFleet } from '../scenarios/scenario.js';
 import type { Scenario } from '../scenarios/scenario.js';
 import { describeEnvironment } from '../tell/environment.js';
 import { Progress } from '../tell/progress.js';
-import { MOST_BREACHES } from '../tell/report.js';
-import type { Judgement, Report } from '../tell/report.js';
+import type { Report } from '../tell/report.js';
 import { Site } from './site.js';
 import { Stage } from './stage.js';
 
@@ -46,12 +46,13 @@ export async function perform(
     if (stop.aborted) throw new Error('The run was ended before its time.');
     await site.endServices();
     const evidence = await gatherEvidence(site, { terms: termsOf(scenario, options), ...testimonyOf(stage), ending });
-    const judgements = judge(scenario, stage, evidence);
+    const checks = [...CHECKS, ...(scenario.checks ?? [])];
+    const judgements = judge(checks, stage.findings, evidence, options);
     return {
       scenario: scenario.name,
       title: scenario.title,
       seed,
-      isGreen: judgements.every(({ count }) => count === 0),
+      isGreen: isGreen(judgements),
       startedAt: startedAt.toISOString(),
       tookSeconds: (Date.now() - startedAt.getTime()) / 1_000,
       options: shownOptions(options),
@@ -91,16 +92,4 @@ function termsOf(scenario: Scenario, options: Options): Terms {
 
 function testimonyOf({ ledger, client }: Stage): Pick<Evidence, 'accepted' | 'refusals'> {
   return { accepted: ledger.accepted, refusals: client.refusals };
-}
-
-function judge(scenario: Scenario, { findings }: Stage, evidence: Evidence): readonly Judgement[] {
-  const measures = measure(evidence);
-  const checks = [...CHECKS, ...(scenario.checks ?? [])];
-  const found = checks.map(({ name, promise, find }) => ({ check: name, promise, breaches: find(evidence, measures) }));
-  return [...found, ...findings].map(({ check, promise, breaches }) => ({
-    check,
-    promise,
-    count: breaches.length,
-    breaches: breaches.slice(0, MOST_BREACHES),
-  }));
 }

@@ -2,6 +2,7 @@ import { SeededRandom } from '@deadman/testing';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Evidence } from '../checks/evidence.js';
+import type { Finding } from '../checks/judge.js';
 import { ClientLedger } from '../load/client-ledger.js';
 import { Client } from '../load/client.js';
 import type { JobRequest } from '../load/client.js';
@@ -9,13 +10,6 @@ import { Load } from '../load/load.js';
 import type { Options } from '../options.js';
 import type { Site } from './site.js';
 import { Watch } from './watch.js';
-
-/** What a scenario finds by itself, beside the checks that hold in all of them. */
-export interface Finding {
-  readonly check: string;
-  readonly promise: string;
-  readonly breaches: readonly string[];
-}
 
 /** Mean time of a job without faults. Milliseconds (faults.md: about 3 s on 256 slots gives the arithmetic of the gate). */
 const RUN_MS = 3_000;

@@ -1,17 +1,8 @@
 import type { Terms } from '../checks/evidence.js';
+import type { Judgement } from '../checks/judge.js';
 import type { Measures } from '../checks/measures.js';
 import type { RunOptions } from '../options.js';
 import type { Environment } from './environment.js';
-
-/** A check, and what it found. */
-export interface Judgement {
-  readonly check: string;
-  readonly promise: string;
-  /** How many breaches there were. */
-  readonly count: number;
-  /** The first of them. */
-  readonly breaches: readonly string[];
-}
 
 /** One run, as it is written to a file. */
 export interface Report {
@@ -31,9 +22,6 @@ export interface Report {
   readonly ending: { readonly tookMs: number; readonly limitMs: number };
   readonly judgements: readonly Judgement[];
 }
-
-/** Breaches that are written down in full; a broken rule tends to break a thousand times in the same way. */
-export const MOST_BREACHES = 20;
 
 /** "Rule of three": 0 of n bounds a rate at 3 / n with 95 % confidence. */
 export function boundOf(count: number): string {
@@ -69,7 +57,8 @@ export function toLines({ judgements, measures, isGreen, scenario, seed, tookSec
   const rate = `${interrupted} of ${started} executions (${(killRate * 100).toFixed(1)} %)`;
   return [
     ...judgements.map(
-      ({ check, count }) => `  ${count === 0 ? 'holds ' : 'BROKEN'}  ${check}${count === 0 ? '' : `: ${count}`}`,
+      (judgement) =>
+        `  ${wordFor(judgement)}  ${judgement.check}${judgement.count === 0 ? '' : `: ${judgement.count}`}`,
     ),
     ...judgements.flatMap(({ breaches }) => breaches.slice(0, 3).map((breach) => `          ${breach}`)),
     `  ${accepted} accepted, ${lost} lost, ${double} fired twice (0 ${boundOf(accepted)})`,
@@ -79,8 +68,14 @@ export function toLines({ judgements, measures, isGreen, scenario, seed, tookSec
   ];
 }
 
-function rowOf({ check, promise, count }: Judgement): readonly [string, string, string] {
-  return [`\`${check}\``, promise, count === 0 ? '0' : `**${count}**`];
+function wordFor({ count, decides }: Judgement): string {
+  if (count === 0) return 'holds ';
+  return decides ? 'BROKEN' : 'slow  ';
+}
+
+function rowOf({ check, promise, count, decides }: Judgement): readonly [string, string, string] {
+  const breaches = count === 0 ? '0' : `**${count}**`;
+  return [`\`${check}\``, promise, decides ? breaches : `${breaches}, decides nothing here`];
 }
 
 function breachesOf({ check, breaches, count }: Judgement): string[] {

@@ -41,7 +41,10 @@ describe('the judgement of a run', () => {
     expect(verdict(blameless(), false, [finding])).toBe(false);
   });
 
-  it('knows one check of speed: how soon work is taken up again', () => {
-    expect(ALL.filter(({ isOfSpeed }) => isOfSpeed).map(({ name }) => name)).toEqual(['recovered-in-time']);
+  it('knows two checks of speed: the share of runs that kills interrupt, and how soon work is taken up again', () => {
+    expect(ALL.filter(({ isOfSpeed }) => isOfSpeed).map(({ name }) => name)).toEqual([
+      'kill-rate-reached',
+      'recovered-in-time',
+    ]);
   });
 });

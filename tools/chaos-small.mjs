@@ -1,16 +1,29 @@
-/** What CI runs of the chaos, in some minutes: a storm of 2,000 jobs, some scenarios, and every mutant. Fails when one does. */
+/**
+ * What CI runs of the chaos, in about five minutes: a storm of 2,000 jobs, three races, and those mutants of which a run
+ * of half a minute tells. Fails when a check does, or a mutant is missed. How soon work is taken up again, and how many
+ * runs the kills interrupt, is printed and decides nothing: CI's machine may do other things, too.
+ *
+ * Left to `npm run chaos`, by hand and before a release (`docs/guides/chaos.md`): the storm of 100,000 jobs and its bound
+ * on recovery; a worker that is killed once, which the storm does all the time; servers that die, outages and rebalances
+ * as long as in life, which the end-to-end tests have shorter; overload, skewed clocks and the transaction that stays
+ * open; the mutants of the idle claim and of the quarantine, which need minutes.
+ */
 import { join } from 'node:path';
 import { NODE, ROOT, run } from './workspace.mjs';
 
-/** Small, with the shortest TTL there is; what waits for nothing but time is left to a full run. */
-const SMALL = ['--time-scale', '0.05', '--slots', '16', '--ttl', '2'];
+/** The shortest TTL there is, and a twentieth of all counts and durations. */
+const SMALL = ['--time-scale', '0.05', '--ttl', '2', '--slots', '32', '--untimed'];
 
-const SCENARIOS = ['worker-killed-mid-execution', 'cancel-against-complete', 'idempotency-storm', 'same-message-twice'];
+/** One run after the other on servers that are started once. The storm's jobs are scaled, too: 2,000 are left of them. */
+const SCENARIOS = ['kill-storm', 'cancel-against-complete', 'idempotency-storm', 'same-message-twice'];
+const STORM = ['--jobs', '40000'];
+
+/** By parts of their names. */
+const MUTANTS = ['lapse', 'effect', 'cancel', 'death'];
 
 const RUNS = [
-  ['--jobs', '2000', '--workers', '4', '--slots', '64', '--ttl', '5'],
-  ['--scenario', SCENARIOS.join(), ...SMALL],
-  ['--mutants', 'all'],
+  ['--scenario', SCENARIOS.join(), ...SMALL, ...STORM],
+  ['--mutants', MUTANTS.join()],
 ];
 
 let failed = 0;

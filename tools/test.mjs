@@ -46,6 +46,7 @@ const CI_ALONE = {
   examples: () => ifBuilt(() => check('node', ['examples/check.mjs'], null)),
   readme: () => ifBuilt(() => check('node', ['tools/readme.mjs'], null)),
   demo: () => ifBuilt(() => check('node', ['tools/demo.mjs'], null)),
+  chaos: () => ifBuilt(() => check('node', ['tools/chaos-small.mjs'], null)),
   model,
   mutants: () => check('node', ['tools/simulate.mjs', '--mutants'], null),
   // What new seeds find is shown, and decides nothing: a change is not to blame for what was there before it.

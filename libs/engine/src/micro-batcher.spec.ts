@@ -139,6 +139,57 @@ describe('MicroBatcher', () => {
     expect(flushes.map(({ items }) => items)).toEqual([['aaa', 'bb'], ['c'], ['dddddddd']]);
   });
 
+  describe('that keeps its batches even', () => {
+    const even = { keepsEven: true, concurrency: 1, maxBatch: 100, maxWaiting: 100 };
+
+    it('leaves of a batch that is much larger than the one before it as many as make the two alike', async () => {
+      const batcher = batcherOf(even);
+      void addAll(batcher, 'ab');
+      await settle();
+      void addAll(batcher, 'cdefghijkl');
+      await succeed(0);
+      expect(batches()).toEqual(['ab', 'cdefgh']);
+      await succeed(1);
+      expect(batches()).toEqual(['ab', 'cdefgh', 'ijkl']);
+    });
+
+    it('comes to two groups of one size when callers that were answered ask again during the next flush', async () => {
+      const batcher = batcherOf(even);
+      void batcher.add('a');
+      await settle();
+      void addAll(batcher, 'bcdefghijklmnopqrst');
+      for (let number = 0; number < 4; number += 1) {
+        await succeed(number);
+        void addAll(batcher, batches()[number]!);
+      }
+      expect(batches().map(({ length }) => length)).toEqual([1, 10, 10, 10, 10]);
+    });
+
+    it('does not split what is smaller than eight, comes after a pause, or is no larger than the one before', async () => {
+      const batcher = batcherOf(even);
+      void batcher.add('a');
+      await settle();
+      void addAll(batcher, 'bcdefgh');
+      await succeed(0);
+      expect(batches()).toEqual(['a', 'bcdefgh']);
+      await succeed(1);
+      void addAll(batcher, 'ijklmnopqrst');
+      await settle();
+      void addAll(batcher, 'uvwxyzABCDEF');
+      await succeed(2);
+      expect(batches()).toEqual(['a', 'bcdefgh', 'ijklmnopqrst', 'uvwxyzABCDEF']);
+    });
+
+    it('never exceeds a batch', async () => {
+      const batcher = batcherOf({ ...even, maxBatch: 4 });
+      void addAll(batcher, 'abc');
+      await settle();
+      void addAll(batcher, 'defghijklmno');
+      await succeed(0);
+      expect(batches()).toEqual(['abc', 'defg']);
+    });
+  });
+
   it('rejects only the items that were answered with an error', async () => {
     const answers = addAll(batcherOf(), 'ab');
     await settle();

@@ -14,10 +14,20 @@ export interface BatchOptions {
   readonly lingerMs: number;
   /** Most flushes under way at once. */
   readonly concurrency: number;
+  /**
+   * Whether a batch that is much larger than the one before it leaves some for the next. Good where a caller comes again as
+   * soon as it is answered: the callers then fall into two groups of one size, and while one is stored the other is
+   * answered and asks. A large group and a small one take turns, and each time one side of the work waits for the other.
+   * Default: no.
+   */
+  readonly keepsEven?: boolean;
 }
 
 /** What became of one item of a batch. */
 export type Answer<Result> = { readonly value: Result } | { readonly error: unknown };
+
+/** A smaller batch is never split: a flush costs more than the items of so few. */
+const SPLIT_FROM = 8;
 
 interface Waiting<Item, Result> {
   readonly item: Item;
@@ -39,6 +49,8 @@ export class MicroBatcher<Item, Result> {
   #waiting: Waiting<Item, Result>[] = [];
   #waitingWeight = 0;
   #inFlight = 0;
+  /** Items of the flush that began last, 0 when there was a pause since. */
+  #latest = 0;
   #isScheduled = false;
   #linger: Timer | null = null;
   #isClosed = false;
@@ -146,21 +158,30 @@ export class MicroBatcher<Item, Result> {
     } finally {
       this.#inFlight -= 1;
       this.#pump();
-      if (this.#waiting.length === 0 && this.#inFlight === 0) this.#announceIdle();
+      if (this.#waiting.length === 0 && this.#inFlight === 0) this.#rest();
     }
   }
 
   #take(): readonly Waiting<Item, Result>[] {
-    const { maxBatch, maxBatchWeight = Infinity } = this.#options;
+    const { maxBatchWeight = Infinity } = this.#options;
+    const most = this.#mostInBatch();
     let count = 0;
     let weight = 0;
     for (const waiting of this.#waiting) {
-      if (count === maxBatch || (count > 0 && weight + waiting.weight > maxBatchWeight)) break;
+      if (count === most || (count > 0 && weight + waiting.weight > maxBatchWeight)) break;
       count += 1;
       weight += waiting.weight;
     }
     this.#waitingWeight -= weight;
+    this.#latest = count;
     return this.#waiting.splice(0, count);
+  }
+
+  #mostInBatch(): number {
+    const { maxBatch, keepsEven = false } = this.#options;
+    const [waiting, latest] = [this.#waiting.length, this.#latest];
+    if (!keepsEven || latest === 0 || waiting < SPLIT_FROM || waiting <= latest) return maxBatch;
+    return Math.min(maxBatch, Math.ceil((waiting + latest) / 2));
   }
 
   #answer(batch: readonly Waiting<Item, Result>[], answers: readonly Answer<Result>[]): void {
@@ -172,7 +193,8 @@ export class MicroBatcher<Item, Result> {
     });
   }
 
-  #announceIdle(): void {
+  #rest(): void {
+    this.#latest = 0;
     const listeners = this.#onIdle;
     this.#onIdle = [];
     for (const listener of listeners) listener();

@@ -33,6 +33,7 @@ const DEFAULTS: SubmitOptions = {
   maxWaitingWeight: 64 * 2 ** 20,
   lingerMs: 5,
   concurrency: 2,
+  keepsEven: true,
   tries: 4,
   retryMs: 50,
 };

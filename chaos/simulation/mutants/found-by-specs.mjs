@@ -754,4 +754,16 @@ export const FOUND_BY_SPECS = [
     spec: 'libs/engine/src/job-commands.spec.ts',
     edits: [{ file: 'libs/engine/src/job-commands.ts', from: "  if (past.kind === 'done') return true;\n", to: '\n' }],
   },
+  {
+    name: 'a repeated retry undoes a cancel',
+    rule: '§11',
+    spec: 'libs/engine/src/job-commands.spec.ts',
+    edits: [
+      {
+        file: 'libs/engine/src/job-commands.ts',
+        from: '  return isCancelledSince || job.attempt',
+        to: '  return job.attempt',
+      },
+    ],
+  },
 ];

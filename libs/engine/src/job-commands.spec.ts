@@ -349,6 +349,29 @@ describe('JobCommands', () => {
       expect(store.writes).toHaveLength(1);
     });
 
+    it.each([
+      ['was dead', dead],
+      ['was cancelled', cancelled],
+      ['waits for its next attempt', failed],
+    ])(
+      'does not undo a cancel that comes after a write whose reply was lost, for a job that %s',
+      async (_state, make) => {
+        const job = await make();
+        store.afterWrite.push(async () => {
+          await commands.cancel(job.id);
+          throw new DeadmanError('unknown-outcome');
+        });
+        expect(await commands.retry(job.id)).toMatchObject({ kind: 'ready', job: { state: 'CANCELLED' } });
+        expect((await store.findJob(job.id))?.state).toBe('CANCELLED');
+      },
+    );
+
+    it('repeats a write that never arrived for a job that was cancelled before', async () => {
+      const job = await cancelled();
+      store.beforeWrite.push(failsWith('unknown-outcome'));
+      expect(await commands.retry(job.id)).toMatchObject({ kind: 'ready', job: { state: 'PENDING' } });
+    });
+
     it('answers ready for a write of unknown outcome that arrives between read back and repeat', async () => {
       const job = await dead();
       store.beforeWrite.push(failsWith('unknown-outcome'), () => store.byOthers(store.writes[0]!));

@@ -126,13 +126,15 @@ export class JobCommands {
 }
 
 /**
- * Whether a retry need not be written (again): it was, or it may have been and the job is on its way, or has run, since.
- * Whose write it was cannot be told and does not matter; a second one would start over what has just begun.
+ * Whether a retry need not be written (again): it was, or it may have been and the job is on its way, has run, or was
+ * cancelled since. Whose write it was cannot be told and does not matter; a second one would start over what has just
+ * begun, or undo a cancel that was answered.
  */
 function hasLeft(job: JobView, past: Past): boolean {
   if (past.kind === 'done') return true;
   if (past.kind === 'nothing') return false;
-  return job.attempt > past.job.attempt || ['PENDING', 'RUNNING', 'SUCCEEDED'].includes(job.state);
+  const isCancelledSince = job.state === 'CANCELLED' && job.version > past.job.version;
+  return isCancelledSince || job.attempt > past.job.attempt || ['PENDING', 'RUNNING', 'SUCCEEDED'].includes(job.state);
 }
 
 /** Whatever failed last, an earlier write of the same command may have been stored, and its caller has to know. */

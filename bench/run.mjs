@@ -29,7 +29,7 @@ mkdirSync(FOLDER, { recursive: true });
 const postgres = await startEmbeddedPostgres({ dataDir: join(FOLDER, 'postgres') });
 try {
   await migrate(postgres.url);
-  const intake = await measureIntake(postgres.url);
+  const intake = await measureIntake(postgres.localUrl);
   const buffers = await listBuffers(postgres.url, { rows: ROWS, depth: 1_000 });
   report({ ...intake, buffers });
 } finally {

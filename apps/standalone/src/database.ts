@@ -31,7 +31,7 @@ export async function openDatabase({ url, dataDir, log }: DatabaseChoice): Promi
   try {
     const server = await startEmbeddedPostgres({ dataDir: join(dataDir, 'postgres'), restart: true, log });
     const description = `embedded PostgreSQL on port ${server.port}, data in ${server.dataDir}`;
-    return { url: server.url, description, stop: () => server.stop() };
+    return { url: server.localUrl, description, stop: () => server.stop() };
   } catch (cause) {
     if (!(cause instanceof EmbeddedPostgresError)) throw cause;
     throw new CannotStart(EXIT.unavailable, cause.message, { cause });

@@ -19,6 +19,7 @@ import { accountFor, type ServerAccount } from './server-account.js';
  *
  * - `pgdata/`: PostgreSQL's own data folder, owned by the server's account
  * - `server.log`: what the server writes
+ * - `sockets/`: its Unix socket, while it runs; closed to other users
  * - `port`, `password`: chosen once and kept, so that the URL survives restarts
  * - `start.lock`: held while somebody starts or stops the server
  * - `users/`: a mark of each who uses the server, the last of whom stops it
@@ -29,6 +30,7 @@ export interface ClusterFolder {
   wanted: string;
   pgdata: string;
   logFile: string;
+  sockets: string;
   lockFile: string;
   /** Who the server runs as; null when it runs as us. */
   account: ServerAccount | null;
@@ -67,6 +69,7 @@ function clusterFolder(path: string, wanted = path): ClusterFolder {
     wanted,
     pgdata,
     logFile: join(path, 'server.log'),
+    sockets: join(path, 'sockets'),
     lockFile: join(path, 'start.lock'),
     account: accountFor(pgdata),
     clusterName: `deadman-${shortHash(pgdata)}`,

@@ -16,6 +16,14 @@ export function urlOf(folder: ClusterFolder, port: number, database = DATABASE):
 }
 
 /**
+ * The same by the server's Unix socket, which takes less time than TCP: a tenth more single submits a second. The name in
+ * front stays for readers that know hosts only; libpq and `pg` honour the parameter.
+ */
+export function socketUrlOf(folder: ClusterFolder, port: number): string {
+  return `${urlOf(folder, port)}?host=${encodeURIComponent(folder.sockets)}`;
+}
+
+/**
  * Asks the server on `port` whether it answers queries and is the one of this folder. An open port is not enough:
  * until recovery ends, connections are refused with 57P03.
  *

@@ -1,4 +1,5 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,8 +44,8 @@ async function start(options: Partial<EmbeddedPostgresOptions> = {}): Promise<Em
   return server;
 }
 
-async function query(server: EmbeddedPostgres, sql: string): Promise<unknown[]> {
-  const client = new Client({ connectionString: server.url });
+async function query(server: EmbeddedPostgres, sql: string, url = server.url): Promise<unknown[]> {
+  const client = new Client({ connectionString: url });
   client.on('error', () => undefined);
   await client.connect();
   try {
@@ -168,6 +169,45 @@ describe('embedded postgres: after kill -9', () => {
     const server = await start({ dataDir });
     expect(await query(server, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
     expect(existsSync(join(dataDir, 'pgdata.new-1'))).toBe(false);
+  });
+});
+
+describe('embedded postgres: by its Unix socket', () => {
+  const HOW = 'SELECT inet_client_addr() IS NULL AS "bySocket"';
+
+  it.each(['plain', 'with, a "comma" & more'])('answers in a folder of its own, wherever that is: %s', async (name) => {
+    const server = await start({ dataDir: join(base, name) });
+    expect(await query(server, HOW, server.localUrl)).toEqual([{ bySocket: true }]);
+    expect(await query(server, HOW)).toEqual([{ bySocket: false }]);
+    expect(statSync(join(server.dataDir, 'sockets')).mode & 0o077).toBe(0);
+  });
+
+  it('lets nobody in without the password', async () => {
+    const server = await start();
+    const url = new URL(server.localUrl);
+    url.password = 'guess';
+    await expect(query(server, HOW, url.href)).rejects.toMatchObject({ code: '28P01' });
+  });
+
+  it('goes by TCP where the path is too long for a socket', async () => {
+    const server = await start({ dataDir: join(base, 'x'.repeat(100)) });
+    expect(server.localUrl).toBe(server.url);
+    expect(await query(server, HOW)).toEqual([{ bySocket: false }]);
+  });
+
+  it("starts although the number in a killed server's lock is another program's by now", async () => {
+    const server = await start();
+    await kill(server);
+    const { uid, gid } = statSync(join(server.dataDir, 'pgdata'));
+    const neighbour = spawn('sleep', ['600'], { uid, gid });
+    try {
+      const lock = join(server.dataDir, 'sockets', `.s.PGSQL.${server.port}.lock`);
+      writeFileSync(lock, readFileSync(lock, 'utf8').replace(/^\d+/, String(neighbour.pid)));
+      const again = await start();
+      expect(await query(again, HOW, again.localUrl)).toEqual([{ bySocket: true }]);
+    } finally {
+      neighbour.kill('SIGKILL');
+    }
   });
 });
 

@@ -3,12 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { resolve } from 'node:path';
 import { locateBinaries } from './binaries.js';
 import { openClusterFolder, removeClusterFolder } from './cluster-folder.js';
-import { ensureDatabase, urlOf } from './connection.js';
+import { ensureDatabase, socketUrlOf, urlOf } from './connection.js';
 import { ensureDataFolder } from './data-folder.js';
 import type { RunningServer } from './postmaster-file.js';
 import { isAlive } from './process-table.js';
 import type { ServerSettings } from './server-arguments.js';
 import { bringDown, bringUp, type ServerPlan } from './server-process.js';
+import { hasSocket } from './server-socket.js';
 import { ServerUser } from './server-users.js';
 import { withStartLock } from './start-lock.js';
 
@@ -85,6 +86,12 @@ export class EmbeddedPostgres {
   /** Carries the superuser's password: hand it to a driver, and keep it out of logs. */
   get url(): string {
     return urlOf(this.plan.folder, this.server.port);
+  }
+
+  /** For processes of this machine: by the server's Unix socket where there is one, and otherwise the same as `url`. */
+  get localUrl(): string {
+    const { folder } = this.plan;
+    return hasSocket(folder, this.server.port) ? socketUrlOf(folder, this.server.port) : this.url;
   }
 
   get port(): number {

@@ -1,4 +1,5 @@
 import type { ClusterFolder } from './cluster-folder.js';
+import { canHoldSocket } from './server-socket.js';
 
 /** PostgreSQL settings by name, as in `postgresql.conf`. */
 export type ServerSettings = Record<string, string>;
@@ -31,8 +32,13 @@ export function serverArguments(
     ...settings,
     port: String(port),
     listen_addresses: '127.0.0.1',
-    unix_socket_directories: '',
+    unix_socket_directories: canHoldSocket(folder) ? quoted(folder.sockets) : '',
     cluster_name: folder.clusterName,
   };
   return ['-D', folder.pgdata, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+}
+
+/** A list of folders is split at its commas, unless they stand in quotes. */
+function quoted(folder: string): string {
+  return `"${folder.replaceAll('"', '""')}"`;
 }

@@ -9,6 +9,7 @@ import { clearRemains, findRunningServer, type RunningServer } from './postmaste
 import { isAlive } from './process-table.js';
 import { serverArguments, type ServerSettings } from './server-arguments.js';
 import { ServerLog } from './server-log.js';
+import { prepareSockets } from './server-socket.js';
 import { waitUntil } from './wait-until.js';
 
 export interface ServerPlan {
@@ -75,6 +76,7 @@ async function launch(plan: ServerPlan, port: number, log: ServerLog, deadline: 
   if (!(await clearRemains(folder, deadline - performance.now()))) {
     throw new EmbeddedPostgresError(`Processes of an earlier server on ${folder.path} do not end, although killed.`);
   }
+  prepareSockets(folder);
   // Detached, so that Ctrl-C in the terminal reaches us alone and we can finish our work before the server goes.
   const child = log.lend((descriptor) =>
     spawn(binaries.postgres, serverArguments(folder, port, durable, settings), {

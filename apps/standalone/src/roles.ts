@@ -52,7 +52,7 @@ export class Roles {
   async #listen(): Promise<void> {
     const { notices, worker } = this.#deps;
     this.#listening = await notices.subscribe((notice) => {
-      if (notice.kind === 'cancel') worker.cancel(notice.jobIds);
+      if (notice.kind === 'cancel') worker.cancel(notice.claims);
     });
   }
 }

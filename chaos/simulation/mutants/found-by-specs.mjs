@@ -755,6 +755,18 @@ export const FOUND_BY_SPECS = [
     edits: [{ file: 'libs/engine/src/job-commands.ts', from: "  if (past.kind === 'done') return true;\n", to: '\n' }],
   },
   {
+    name: 'a notice of a cancel stops whatever run of its job',
+    rule: '§11',
+    spec: 'libs/engine/src/beating-heart.spec.ts',
+    edits: [
+      {
+        file: 'libs/engine/src/beating-heart.ts',
+        from: 'claims.flatMap((claim) => this.#holdings.find(runKey(claim)) ?? [])',
+        to: 'this.#holdings.all().filter(({ lease }) => claims.some(({ jobId }) => jobId === lease.jobId))',
+      },
+    ],
+  },
+  {
     name: 'a repeated retry undoes a cancel',
     rule: '§11',
     spec: 'libs/engine/src/job-commands.spec.ts',

@@ -106,7 +106,7 @@ function startWorker(host: ProgramHost, deps: Surroundings): Program {
     },
   );
   void worker.start();
-  void deps.notices.subscribe((notice) => (notice.kind === 'cancel' ? worker.cancel(notice.jobIds) : undefined));
+  void deps.notices.subscribe((notice) => (notice.kind === 'cancel' ? worker.cancel(notice.claims) : undefined));
   return { stop: async () => void (await worker.drain()), intake: null, worker };
 }
 

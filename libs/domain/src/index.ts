@@ -78,7 +78,7 @@ export { LeaseStore } from './ports/lease-store.js';
 export type { Lease, LeaseReading } from './ports/lease-store.js';
 export { Random } from './ports/random.js';
 export { StoreNotices } from './ports/store-notices.js';
-export type { StoreNotice } from './ports/store-notices.js';
+export type { CancelledClaim, StoreNotice } from './ports/store-notices.js';
 export { Transport } from './ports/transport.js';
 export type { DeathHandler, OutboxEntry, Subscription, Ticket, TicketSink } from './ports/transport.js';
 export { WakeUpSet } from './ports/wake-up-set.js';

@@ -1,4 +1,5 @@
 import { DEFAULT_LIMITS, leasePolicy } from '@deadman/domain';
+import type { CancelledClaim } from '@deadman/domain';
 import { MemoryLeaseStore } from '@deadman/leases';
 import { MemoryDatabase, MemoryWorkerRegistry } from '@deadman/store';
 import { aClaim, aClaimedJob, FakeClock, FixedRandom, RecordingEvents } from '@deadman/testing';
@@ -8,6 +9,7 @@ import type { HeartWord } from './heart.js';
 import { Run } from './run.js';
 
 const POLICY = leasePolicy(30_000);
+const OF_SOMEBODY_ELSE = { jobId: 'of somebody else', token: 'of somebody else' };
 const WORKER = { incarnation: 'w', name: 'w', types: ['demo.echo'], queues: ['default'], slots: 4 };
 
 describe('BeatingHeart', () => {
@@ -65,28 +67,34 @@ describe('BeatingHeart', () => {
 
   it('tells of a cancel at once when the job is held here, and of no other', () => {
     const run = hold();
-    heart.cancel([run.job.id, 'of somebody else']);
-    heart.cancel(['of somebody else']);
+    heart.cancel([run.lease, OF_SOMEBODY_ELSE]);
+    heart.cancel([OF_SOMEBODY_ELSE]);
     expect(words).toEqual([{ kind: 'cancel-asked', keys: [run.key] }]);
   });
 
+  it('tells nothing of a cancel that was meant for an earlier claim: the job was retried since', () => {
+    const run = hold();
+    heart.cancel([{ jobId: run.job.id, token: 'of the claim before' }]);
+    expect(words).toEqual([]);
+  });
+
   describe.each([
-    ['heard by the heart itself', (jobIds: readonly string[]) => heart.cancel(jobIds)],
-    ['that its worker heard', (jobIds: readonly string[]) => heart.hear({ kind: 'cancel-noticed', jobIds })],
+    ['heard by the heart itself', (claims: readonly CancelledClaim[]) => heart.cancel(claims)],
+    ['that its worker heard', (claims: readonly CancelledClaim[]) => heart.hear({ kind: 'cancel-noticed', claims })],
   ])('a cancel that is faster than the reply of the claim, %s', (_by, cancel) => {
     it('is told with the end of that claim, and of its runs alone', () => {
       const claim = aClaim();
       const [run, neighbour] = [new Run(aClaimedJob({ claim }), 0), new Run(aClaimedJob({ claim }), 0)];
       heart.hear({ kind: 'claim-began', token: claim.token });
-      cancel([run.job.id, 'of somebody else']);
+      cancel([run.lease, OF_SOMEBODY_ELSE]);
       endClaim(run, neighbour);
       expect(words).toEqual([{ kind: 'cancel-asked', keys: [run.key] }]);
     });
 
-    it('is told of whichever claim brings the job when several are under way', () => {
+    it('is told with its own claim when several are under way', () => {
       const [first, second] = [new Run(aClaimedJob(), 0), new Run(aClaimedJob(), 0)];
       for (const { lease } of [first, second]) heart.hear({ kind: 'claim-began', token: lease.token });
-      cancel([second.job.id]);
+      cancel([second.lease]);
       endClaim(first);
       endClaim(second);
       expect(words).toEqual([{ kind: 'cancel-asked', keys: [second.key] }]);
@@ -95,7 +103,7 @@ describe('BeatingHeart', () => {
     it('does not touch a claim that begins later: the job was retried since', () => {
       const [before, run] = [new Run(aClaimedJob(), 0), new Run(aClaimedJob(), 0)];
       heart.hear({ kind: 'claim-began', token: before.lease.token });
-      cancel([run.job.id]);
+      cancel([{ jobId: run.job.id, token: before.lease.token }]);
       heart.hear({ kind: 'claim-began', token: run.lease.token });
       endClaim(run);
       expect(words).toEqual([]);
@@ -104,7 +112,7 @@ describe('BeatingHeart', () => {
     it('is forgotten with the end of the claims under way', () => {
       const [empty, run] = [aClaim(), new Run(aClaimedJob(), 0)];
       heart.hear({ kind: 'claim-began', token: empty.token });
-      cancel([run.job.id]);
+      cancel([{ jobId: run.job.id, token: empty.token }]);
       heart.hear({ kind: 'claim-ended', token: empty.token });
       heart.hear({ kind: 'claim-began', token: run.lease.token });
       endClaim(run);
@@ -115,8 +123,8 @@ describe('BeatingHeart', () => {
       const claim = aClaim();
       const [last, beyond] = [new Run(aClaimedJob({ claim }), 0), new Run(aClaimedJob({ claim }), 0)];
       heart.hear({ kind: 'claim-began', token: claim.token });
-      cancel(Array.from({ length: 9_999 }, (_, index) => `other ${index}`));
-      cancel([last.job.id, beyond.job.id]);
+      cancel(Array.from({ length: 9_999 }, (_, index) => ({ jobId: `other ${index}`, token: claim.token })));
+      cancel([last.lease, beyond.lease]);
       endClaim(last, beyond);
       expect(words).toEqual([{ kind: 'cancel-asked', keys: [last.key] }]);
     });
@@ -126,7 +134,7 @@ describe('BeatingHeart', () => {
     const [held, claimed] = [new Run(aClaimedJob(), 0), new Run(aClaimedJob(), 0)];
     untold.push(() => tellOf(held));
     untold.push(() => heart.hear({ kind: 'claim-began', token: claimed.lease.token }));
-    heart.cancel([held.job.id, claimed.job.id]);
+    heart.cancel([held.lease, claimed.lease]);
     expect(words.splice(0)).toEqual([{ kind: 'cancel-asked', keys: [held.key] }]);
     endClaim(claimed);
     expect(words).toEqual([{ kind: 'cancel-asked', keys: [claimed.key] }]);

@@ -1,9 +1,11 @@
+import type { CancelledClaim } from '@deadman/domain';
 import { runLoop } from './loop.js';
 import { Heartbeat } from './heartbeat.js';
 import type { HeartbeatDeps, HeartbeatOptions } from './heartbeat.js';
 import type { HeartNews } from './heart.js';
 import { Holdings } from './holdings.js';
 import type { Holding } from './holdings.js';
+import { runKey } from './run.js';
 
 /** Longest pause between two beats until the first one was written, since nothing is claimed before. Milliseconds. */
 const FIRST_BEAT_EVERY_MS = 1_000;
@@ -27,7 +29,7 @@ export class BeatingHeart {
 
   /** A cancel may be faster than the claim that it is for; it is told once its run is where its worker can stop it. */
   hear(news: HeartNews): void {
-    if (news.kind === 'cancel-noticed') return this.#cancel(news.jobIds);
+    if (news.kind === 'cancel-noticed') return this.#cancel(news.claims);
     const cancelled = news.kind === 'claim-ended' ? this.#holdings.cancelledEarly(news.token) : [];
     this.#holdings.apply(news);
     this.#tellCancelled(cancelled);
@@ -55,12 +57,12 @@ export class BeatingHeart {
   }
 
   /**
-   * A notice said that a cancel was asked for these jobs: those that are held here are told at once instead of with the next
-   * beat, and those that a claim under way brings, with its end. Not to be called while news are being heard.
+   * A notice said that a cancel was asked for these: runs that are held here are told at once instead of with the next beat,
+   * and those that a claim under way brings, with its end. Not to be called while news are being heard.
    */
-  cancel(jobIds: readonly string[]): void {
+  cancel(claims: readonly CancelledClaim[]): void {
     this.#deps.catchUp();
-    this.#cancel(jobIds);
+    this.#cancel(claims);
   }
 
   /** Whether a handler should have ended by now, and its worker, if it lives, have given it up. */
@@ -75,10 +77,9 @@ export class BeatingHeart {
     await this.#beating;
   }
 
-  #cancel(jobIds: readonly string[]): void {
-    const wanted = new Set(jobIds);
-    this.#tellCancelled(this.#holdings.all().filter(({ lease }) => wanted.has(lease.jobId)));
-    for (const jobId of wanted) this.#holdings.cancelEarly(jobId);
+  #cancel(claims: readonly CancelledClaim[]): void {
+    this.#tellCancelled(claims.flatMap((claim) => this.#holdings.find(runKey(claim)) ?? []));
+    for (const claim of claims) this.#holdings.cancelEarly(claim);
   }
 
   #tellCancelled(runs: readonly Holding[]): void {

@@ -1,6 +1,7 @@
 import { DEFAULT_LIMITS, leasePolicy, NO_FAILPOINTS } from '@deadman/domain';
 import type {
   AttemptRecord,
+  CancelledClaim,
   Clock,
   Due,
   EffectStore,
@@ -157,6 +158,11 @@ export class EngineUnderTest {
 
   jobOf(id: string): Job {
     return this.db.jobs.get(id)!;
+  }
+
+  /** Of a job that runs. */
+  claimOf(id: string): CancelledClaim {
+    return { jobId: id, token: this.jobOf(id).claim!.token };
   }
 
   attemptsOf(id: string): readonly AttemptRecord[] {

@@ -1,4 +1,4 @@
-import type { Belief, Lease } from '@deadman/domain';
+import type { Belief, CancelledClaim, Lease } from '@deadman/domain';
 
 /** A run as its heart has to know it. Times are those of `Clock.monotonicMs`, milliseconds. */
 export interface HeldRun {
@@ -20,8 +20,8 @@ export type HeartNews =
   /** The handler is done. Only the fence decides about the run now. */
   | { readonly kind: 'run-settling'; readonly key: string }
   | { readonly kind: 'run-dropped'; readonly key: string }
-  /** A notice said that a cancel was asked for these jobs, held or not. Told to a heart that hears no notices itself. */
-  | { readonly kind: 'cancel-noticed'; readonly jobIds: readonly string[] };
+  /** A notice said that a cancel was asked for these, held or not. Told to a heart that hears no notices itself. */
+  | { readonly kind: 'cancel-noticed'; readonly claims: readonly CancelledClaim[] };
 
 /**
  * What a heart says. It may have been said a moment ago: the worker judges by what it holds when it hears it, so a run

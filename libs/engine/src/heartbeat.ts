@@ -164,7 +164,7 @@ export class Heartbeat {
     const cancelled = beliefs.filter(({ cancelRequested }) => cancelRequested);
     const keys = cancelled.map(runKey).filter((key) => holdings.find(key) !== undefined);
     if (keys.length > 0) say({ kind: 'cancel-asked', keys });
-    for (const { jobId, token } of cancelled) holdings.cancelEarly(jobId, token);
+    for (const belief of cancelled) holdings.cancelEarly(belief);
   }
 
   /** What was held when the beat was sent may have been settled since, and its claim may still have been out. */

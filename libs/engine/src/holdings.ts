@@ -1,4 +1,4 @@
-import type { Lease, LeasePolicy } from '@deadman/domain';
+import type { CancelledClaim, Lease, LeasePolicy } from '@deadman/domain';
 import type { HeartNews, HeldRun } from './heart.js';
 import { runKey } from './run.js';
 
@@ -86,15 +86,10 @@ export class Holdings {
     return this.#claiming.has(token);
   }
 
-  /**
-   * A cancel was asked for the job. Any claim under way may have it, or this one when it is known which: a cancel is only
-   * asked for what is claimed, so a claim that begins later is not meant.
-   */
-  cancelEarly(jobId: string, token?: string): void {
-    const claims = token === undefined ? [...this.#claiming.values()] : [this.#claiming.get(token)];
-    for (const cancelled of claims) {
-      if (cancelled !== undefined && cancelled.size < MAX_EARLY_CANCELS) cancelled.add(jobId);
-    }
+  /** A cancel was asked for a job of a claim whose reply may still be out. */
+  cancelEarly({ jobId, token }: CancelledClaim): void {
+    const cancelled = this.#claiming.get(token);
+    if (cancelled !== undefined && cancelled.size < MAX_EARLY_CANCELS) cancelled.add(jobId);
   }
 
   /** The runs of a claim under way whose cancel was heard of before them. */

@@ -167,7 +167,9 @@ class Play {
     const job = this.engine.jobOf(this.#jobs[which % Math.max(1, this.#jobs.length)] ?? '');
     if (job === undefined || isTerminal(job.state)) return;
     await this.engine.store.apply([aCancel(job)]);
-    for (const { worker, clock } of this.#processes) if (clock.thaw === null) worker.cancel([job.id]);
+    if (job.claim === null) return;
+    const claim = { jobId: job.id, token: job.claim.token };
+    for (const { worker, clock } of this.#processes) if (clock.thaw === null) worker.cancel([claim]);
   }
 
   /** A process that lives and stays. */

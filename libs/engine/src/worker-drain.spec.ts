@@ -74,7 +74,7 @@ describe('the drain of a worker', () => {
     const id = await engine.submit({ timeoutMs: 600_000 });
     await settle();
     await engine.store.apply([aCancel(engine.jobOf(id))]);
-    worker.cancel([id]);
+    worker.cancel([engine.claimOf(id)]);
     const hurry = new AbortController();
     const drained = worker.drain(hurry.signal);
     hurry.abort();

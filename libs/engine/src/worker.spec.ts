@@ -229,7 +229,7 @@ describe('Worker', () => {
       const id = await engine.submit({ timeoutMs: 600_000 });
       await settle();
       await cancel(id);
-      worker.cancel([id]);
+      worker.cancel([engine.claimOf(id)]);
       await settle();
       expect(engine.jobOf(id).state).toBe('CANCELLED');
       expect(engine.outcomesOf(id)).toEqual(['cancelled']);
@@ -253,7 +253,7 @@ describe('Worker', () => {
       await settle();
       expect([engine.jobOf(id).state, worker.busySlots]).toEqual(['RUNNING', occupied]);
       await cancel(id);
-      worker.cancel([id]);
+      worker.cancel([engine.claimOf(id)]);
       reply.resolve();
       await settle();
       expect(engine.jobOf(id).state).toBe('CANCELLED');
@@ -273,7 +273,7 @@ describe('Worker', () => {
       const id = await engine.submit({ timeoutMs: 600_000 });
       await settle();
       await cancel(id);
-      worker.cancel([id]);
+      worker.cancel([engine.claimOf(id)]);
       await engine.clock.advance(29_000);
       expect(engine.jobOf(id).state).toBe('RUNNING');
       await engine.clock.advance(1_500);
@@ -289,7 +289,7 @@ describe('Worker', () => {
         await engine.clock.advance(3_000);
         const waiting = [...engine.db.running.keys()].find((id) => !started.includes(id))!;
         await cancel(waiting);
-        if (by === 'by a notice') worker.cancel([waiting]);
+        if (by === 'by a notice') worker.cancel([engine.claimOf(waiting)]);
         await engine.clock.advance(by === 'by a notice' ? 0 : 11_500);
         expect(engine.jobOf(waiting).state).toBe('CANCELLED');
         await engine.clock.advance(1_500_000);

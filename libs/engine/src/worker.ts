@@ -1,4 +1,5 @@
 import type {
+  CancelledClaim,
   Clock,
   EffectStore,
   EngineEvents,
@@ -170,11 +171,11 @@ export class Worker {
   }
 
   /**
-   * A cancel was asked for these jobs: those that run here are told at once instead of with the next beat. Needs not be
-   * called for a heart that hears of cancels by itself.
+   * A cancel was asked for these: those that run here are told at once instead of with the next beat. Needs not be called for
+   * a heart that hears of cancels by itself.
    */
-  cancel(jobIds: readonly string[]): void {
-    this.#heart.tell({ kind: 'cancel-noticed', jobIds });
+  cancel(claims: readonly CancelledClaim[]): void {
+    this.#heart.tell({ kind: 'cancel-noticed', claims });
   }
 
   /**

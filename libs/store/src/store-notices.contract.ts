@@ -21,8 +21,9 @@ export function storeNoticesContract(name: string, open: OpenStore): void {
       const job = await runningJob(store);
       await applyOne(store, aCancel(job));
       await store.submit([aSubmissionDueIn(100)]);
+      const claims = [{ jobId: job.id, token: job.claim.token }];
       for (const list of heard) {
-        await eventually(() => expect(list).toEqual([{ kind: 'cancel', jobIds: [job.id] }, { kind: 'due' }]));
+        await eventually(() => expect(list).toEqual([{ kind: 'cancel', claims }, { kind: 'due' }]));
       }
       await Promise.all(subscriptions.map((subscription) => subscription.unsubscribe()));
     });

@@ -69,7 +69,7 @@ describe('HeartServer', () => {
     const { token, workerId } = aClaim();
     const lease = { jobId: 'cancelled', workerId, attempt: 1, token };
     heart.tell({ kind: 'claim-began', token });
-    notices.say({ kind: 'cancel', jobIds: ['cancelled', 'of somebody else'] });
+    notices.say({ kind: 'cancel', claims: [lease, { jobId: 'of somebody else', token: 'of somebody else' }] });
     heart.tell({ kind: 'runs-held', runs: [{ lease, timeoutMs: 60_000, claimedAtMs: 0 }] });
     heart.tell({ kind: 'claim-ended', token });
     await settle(10);

@@ -66,7 +66,7 @@ export class HeartServer {
   async start(): Promise<void> {
     this.#heart.start();
     this.#listening = await this.#deps.notices.subscribe((notice) => {
-      if (notice.kind === 'cancel') this.#heart.cancel(notice.jobIds);
+      if (notice.kind === 'cancel') this.#heart.cancel(notice.claims);
     });
   }
 

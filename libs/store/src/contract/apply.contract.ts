@@ -3,6 +3,7 @@ import { isTerminal, transition, Transition } from '@deadman/domain';
 import type {
   Applied,
   AttemptRecord,
+  CancelledClaim,
   ClaimedJob,
   Decision,
   Job,
@@ -361,7 +362,7 @@ export function applyContract(given: () => StoreUnderTest): void {
   });
 
   describe('the notice of a cancel', () => {
-    it('names the running jobs that were asked, and no others', async () => {
+    it('names the running jobs that were asked, each with its claim, and no others', async () => {
       const { store, notices } = given();
       const heard: StoreNotice[] = [];
       const { unsubscribe } = await notices.subscribe((notice) => heard.push(notice));
@@ -369,12 +370,18 @@ export function applyContract(given: () => StoreUnderTest): void {
       const waiting = (await store.submit([aSubmissionDueIn(60_000)])).results[0]!.job;
       await store.apply([aCancel(waiting)]);
       await store.apply(running.map((job) => aCancel(job)));
-      const named = (): string[] => heard.flatMap((notice) => (notice.kind === 'cancel' ? notice.jobIds : []));
+      const named = (): string[] =>
+        heard.flatMap((notice) => (notice.kind === 'cancel' ? notice.claims.map(toText) : []));
       await eventually(() => expect(named()).toHaveLength(450));
-      expect(named().toSorted()).toEqual(running.map(({ id }) => id).toSorted());
+      const asked = running.map(({ id, claim }) => toText({ jobId: id, token: claim.token }));
+      expect(named().toSorted()).toEqual(asked.toSorted());
       await unsubscribe();
     });
   });
+}
+
+function toText({ jobId, token }: CancelledClaim): string {
+  return `${jobId} ${token}`;
 }
 
 /**

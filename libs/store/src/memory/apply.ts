@@ -95,6 +95,8 @@ function toHistory(job: Job, { ends }: Decision, now: Date): AttemptRecord | nul
 /** Tells the workers of jobs that go on running. */
 function askToCancel(db: MemoryDatabase, changed: readonly Job[], batch: readonly Transition[]): void {
   const asked = new Set(batch.flatMap(({ event, jobId }) => (event === 'cancel' ? [jobId] : [])));
-  const jobIds = changed.flatMap(({ id, state }) => (state === 'RUNNING' && asked.has(id) ? [id] : []));
-  if (jobIds.length > 0) db.notify({ kind: 'cancel', jobIds });
+  const claims = changed.flatMap(({ id, state, claim }) => {
+    return state === 'RUNNING' && claim !== null && asked.has(id) ? [{ jobId: id, token: claim.token }] : [];
+  });
+  if (claims.length > 0) db.notify({ kind: 'cancel', claims });
 }

@@ -424,7 +424,8 @@ describe('notices', () => {
     });
     const job = await runningJob(store);
     await applyOne(store, aCancel(job));
-    await eventually(() => expect(heard).toContainEqual({ kind: 'cancel', jobIds: [job.id] }));
+    const claims = [{ jobId: job.id, token: job.claim.token }];
+    await eventually(() => expect(heard).toContainEqual({ kind: 'cancel', claims }));
     await unsubscribe();
   });
 

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { StoreNotices } from '@deadman/domain';
-import type { StoreNotice } from '@deadman/domain';
+import type { CancelledClaim, StoreNotice } from '@deadman/domain';
 import { Client } from 'pg';
 
 export interface NoticesOptions {
@@ -102,7 +102,12 @@ export class PostgresStoreNotices extends StoreNotices {
 
 function toNotice(channel: string, payload: string | undefined): StoreNotice | null {
   if (channel === 'deadman_due') return { kind: 'due' };
-  return channel === 'deadman_cancel' && payload ? { kind: 'cancel', jobIds: payload.split(',') } : null;
+  return channel === 'deadman_cancel' && payload ? { kind: 'cancel', claims: payload.split(',').map(toClaim) } : null;
+}
+
+function toClaim(text: string): CancelledClaim {
+  const [jobId = '', token = ''] = text.split(':');
+  return { jobId, token };
 }
 
 function lost(): Error {

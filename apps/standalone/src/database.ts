@@ -38,7 +38,8 @@ export async function openDatabase({ url, dataDir, log }: DatabaseChoice): Promi
   }
 }
 
+/** A folder in the parameter `host` is that of a Unix socket, and stands for the host in front. */
 function placeOf(url: string): string {
-  const { host, pathname } = new URL(url);
-  return host + pathname;
+  const { host, pathname, searchParams } = new URL(url);
+  return (searchParams.get('host') ?? host) + pathname;
 }

@@ -767,6 +767,18 @@ export const FOUND_BY_SPECS = [
     ],
   },
   {
+    name: 'a notice of a cancel stops its job in whatever claim is under way',
+    rule: '§11',
+    spec: 'libs/engine/src/beating-heart.spec.ts',
+    edits: [
+      {
+        file: 'libs/engine/src/holdings.ts',
+        from: '    const cancelled = this.#claiming.get(token);\n    if (cancelled !== undefined && cancelled.size < MAX_EARLY_CANCELS) cancelled.add(jobId);',
+        to: '    if (token) for (const cancelled of this.#claiming.values()) if (cancelled.size < MAX_EARLY_CANCELS) cancelled.add(jobId);',
+      },
+    ],
+  },
+  {
     name: 'a repeated retry undoes a cancel',
     rule: '§11',
     spec: 'libs/engine/src/job-commands.spec.ts',

@@ -195,6 +195,18 @@ describe('embedded postgres: by its Unix socket', () => {
     expect(await query(server, HOW)).toEqual([{ bySocket: false }]);
   });
 
+  it('goes by TCP when the server has no socket, although that of a killed one still lies there', async () => {
+    const server = await start();
+    const file = join(server.dataDir, 'pgdata', 'postmaster.pid');
+    const lines = readFileSync(file, 'utf8').split('\n');
+    expect(lines[4]).toBe(join(server.dataDir, 'sockets'));
+    // What a server without sockets writes there.
+    writeFileSync(file, lines.with(4, '').join('\n'));
+    expect(server.localUrl).toBe(server.url);
+    writeFileSync(file, lines.join('\n'));
+    expect(server.localUrl).not.toBe(server.url);
+  });
+
   it("starts although the number in a killed server's lock is another program's by now", async () => {
     const server = await start();
     await kill(server);

@@ -5,7 +5,7 @@ import { locateBinaries } from './binaries.js';
 import { openClusterFolder, removeClusterFolder } from './cluster-folder.js';
 import { ensureDatabase, socketUrlOf, urlOf } from './connection.js';
 import { ensureDataFolder } from './data-folder.js';
-import type { RunningServer } from './postmaster-file.js';
+import { socketsOf, type RunningServer } from './postmaster-file.js';
 import { isAlive } from './process-table.js';
 import type { ServerSettings } from './server-arguments.js';
 import { bringDown, bringUp, type ServerPlan } from './server-process.js';
@@ -88,10 +88,15 @@ export class EmbeddedPostgres {
     return urlOf(this.plan.folder, this.server.port);
   }
 
-  /** For processes of this machine: by the server's Unix socket where there is one, and otherwise the same as `url`. */
+  /**
+   * For processes of this machine: by the server's Unix socket where it has one, and otherwise `url`. Carries the password
+   * as well. What the server says of itself decides: beside the one that answers, a killed server's socket may lie.
+   */
   get localUrl(): string {
     const { folder } = this.plan;
-    return hasSocket(folder, this.server.port) ? socketUrlOf(folder, this.server.port) : this.url;
+    const { port } = this.server;
+    const sockets = socketsOf(folder);
+    return sockets !== null && hasSocket(sockets, port) ? socketUrlOf(folder, port, sockets) : this.url;
   }
 
   get port(): number {

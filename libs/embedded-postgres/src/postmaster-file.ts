@@ -13,6 +13,7 @@ export interface RunningServer {
 /** Line numbers in `postmaster.pid`, counted from 0: PostgreSQL's `pidfile.h`. */
 const PID_LINE = 0;
 const PORT_LINE = 3;
+const SOCKETS_LINE = 4;
 
 /**
  * Finds the server that runs on this folder, whoever started it. The process number alone proves nothing, since it
@@ -23,6 +24,11 @@ export function findRunningServer(folder: ClusterFolder): RunningServer | null {
   const pid = Number(lines[PID_LINE]);
   const port = Number(lines[PORT_LINE]);
   return pid > 0 && port > 0 && runsOn(pid, folder) ? { pid, port } : null;
+}
+
+/** Where the server that runs on this folder says that it has its Unix socket, or null when it has none. */
+export function socketsOf(folder: ClusterFolder): string | null {
+  return readLines(folder)[SOCKETS_LINE] || null;
 }
 
 function runsOn(pid: number, folder: ClusterFolder): boolean {

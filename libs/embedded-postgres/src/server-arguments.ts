@@ -1,8 +1,13 @@
 import type { ClusterFolder } from './cluster-folder.js';
-import { canHoldSocket } from './server-socket.js';
 
 /** PostgreSQL settings by name, as in `postgresql.conf`. */
 export type ServerSettings = Record<string, string>;
+
+/** How a server is reached: on a TCP port, and by a Unix socket in its folder or not. */
+export interface Way {
+  readonly port: number;
+  readonly bySocket: boolean;
+}
 
 /** A scheduler's load: many short transactions. Parallel plans gain nothing there, and need room in `/dev/shm`. */
 const DEFAULTS: ServerSettings = {
@@ -20,19 +25,14 @@ const DEFAULTS: ServerSettings = {
 const NOT_DURABLE: ServerSettings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
 /** `-D` comes first and is followed by more: a running server is recognised by that piece of its command. */
-export function serverArguments(
-  folder: ClusterFolder,
-  port: number,
-  durable: boolean,
-  settings: ServerSettings,
-): string[] {
+export function serverArguments(folder: ClusterFolder, way: Way, durable: boolean, settings: ServerSettings): string[] {
   const all: ServerSettings = {
     ...DEFAULTS,
     ...(durable ? {} : NOT_DURABLE),
     ...settings,
-    port: String(port),
+    port: String(way.port),
     listen_addresses: '127.0.0.1',
-    unix_socket_directories: canHoldSocket(folder) ? quoted(folder.sockets) : '',
+    unix_socket_directories: way.bySocket ? quoted(folder.sockets) : '',
     cluster_name: folder.clusterName,
   };
   return ['-D', folder.pgdata, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])];

@@ -7,9 +7,10 @@ import { EmbeddedPostgresError } from './embedded-postgres-error.js';
 import { findFreePort } from './free-port.js';
 import { clearRemains, findRunningServer, type RunningServer } from './postmaster-file.js';
 import { isAlive } from './process-table.js';
-import { serverArguments, type ServerSettings } from './server-arguments.js';
+import { serverArguments, type ServerSettings, type Way } from './server-arguments.js';
 import { ServerLog } from './server-log.js';
-import { prepareSockets } from './server-socket.js';
+import { canHoldSocket, prepareSockets } from './server-socket.js';
+import { startFaultIn } from './start-fault.js';
 import { waitUntil } from './wait-until.js';
 
 export interface ServerPlan {
@@ -31,10 +32,6 @@ const IMMEDIATE_STOP_MS = 10_000;
 /** Pause before another try, when the way may be free by then. Milliseconds. */
 const TRY_AGAIN_MS = 100;
 
-/** The server's words for: an earlier one has not quite gone. */
-const WAY_NOT_CLEAR = /lock file "postmaster\.pid" already exists|is still in use/;
-const PORT_TAKEN = /could not bind IPv4 address|could not create any TCP\/IP sockets/;
-
 /**
  * Brings the folder's server to the point where it answers queries: joins one that runs already, or starts one.
  *
@@ -43,16 +40,17 @@ const PORT_TAKEN = /could not bind IPv4 address|could not create any TCP\/IP soc
 export async function bringUp(plan: ServerPlan): Promise<RunningServer> {
   const deadline = performance.now() + plan.readyWithinMs;
   const log = new ServerLog(plan.folder.logFile);
-  let port = plan.port ?? rememberedPort(plan.folder) ?? (await findFreePort());
+  const port = plan.port ?? rememberedPort(plan.folder) ?? (await findFreePort());
+  let way: Way = { port, bySocket: canHoldSocket(plan.folder) };
   for (;;) {
     const running = findRunningServer(plan.folder);
     if (running) plan.log(`Joining the PostgreSQL that runs on ${plan.folder.path} as process ${running.pid}.`);
-    const server = running ?? (await launch(plan, port, log, deadline));
+    const server = running ?? (await launch(plan, way, log, deadline));
     if (await becomesReady(plan, server, log, deadline)) {
       rememberPort(plan.folder, server.port);
       return server;
     }
-    if (!running) port = await portForAnotherTry(plan, port, log);
+    if (!running) way = await wayForAnotherTry(plan, way, log);
     await sleep(TRY_AGAIN_MS);
   }
 }
@@ -71,15 +69,15 @@ export async function bringDown(folder: ClusterFolder): Promise<void> {
   );
 }
 
-async function launch(plan: ServerPlan, port: number, log: ServerLog, deadline: number): Promise<RunningServer> {
+async function launch(plan: ServerPlan, way: Way, log: ServerLog, deadline: number): Promise<RunningServer> {
   const { folder, binaries, durable, settings } = plan;
   if (!(await clearRemains(folder, deadline - performance.now()))) {
     throw new EmbeddedPostgresError(`Processes of an earlier server on ${folder.path} do not end, although killed.`);
   }
-  prepareSockets(folder);
+  const taken: Way = { ...way, bySocket: way.bySocket && prepareSockets(folder) };
   // Detached, so that Ctrl-C in the terminal reaches us alone and we can finish our work before the server goes.
   const child = log.lend((descriptor) =>
-    spawn(binaries.postgres, serverArguments(folder, port, durable, settings), {
+    spawn(binaries.postgres, serverArguments(folder, taken, durable, settings), {
       ...folder.account,
       cwd: folder.pgdata,
       detached: true,
@@ -89,7 +87,7 @@ async function launch(plan: ServerPlan, port: number, log: ServerLog, deadline: 
   );
   const failed = new Promise<Error>((resolve) => child.once('error', resolve));
   child.unref();
-  if (child.pid !== undefined) return { pid: child.pid, port };
+  if (child.pid !== undefined) return { pid: child.pid, port: way.port };
   throw new EmbeddedPostgresError(`${binaries.postgres} cannot be started: ${(await failed).message}`);
 }
 
@@ -115,13 +113,18 @@ async function becomesReady(
 }
 
 /** Reads from the log why the server ended at once, and throws unless another try can go better. */
-async function portForAnotherTry(plan: ServerPlan, port: number, log: ServerLog): Promise<number> {
+async function wayForAnotherTry(plan: ServerPlan, way: Way, log: ServerLog): Promise<Way> {
   const said = log.tail();
-  if (WAY_NOT_CLEAR.test(said)) return port;
-  if (PORT_TAKEN.test(said) && plan.port === null) {
-    const other = await findFreePort();
-    plan.log(`Port ${port} is taken: PostgreSQL moves to port ${other}.`);
-    return other;
+  const fault = startFaultIn(said);
+  if (fault === 'earlier-server') return way;
+  if (fault === 'no-socket' && way.bySocket) {
+    plan.log(`${plan.folder.sockets} can hold no Unix socket: PostgreSQL is reached by TCP alone.`);
+    return { ...way, bySocket: false };
+  }
+  if (fault === 'port-taken' && plan.port === null) {
+    const port = await findFreePort();
+    plan.log(`Port ${way.port} is taken: PostgreSQL moves to port ${port}.`);
+    return { ...way, port };
   }
   throw new EmbeddedPostgresError(`PostgreSQL on ${plan.folder.path} ended while starting. Its log says:\n${said}`);
 }

@@ -100,6 +100,14 @@ describe('BeatingHeart', () => {
       expect(words).toEqual([{ kind: 'cancel-asked', keys: [second.key] }]);
     });
 
+    it('does not touch another claim under way that brings the job: it was retried since', () => {
+      const run = new Run(aClaimedJob(), 0);
+      heart.hear({ kind: 'claim-began', token: run.lease.token });
+      cancel([{ jobId: run.job.id, token: 'of the claim before' }]);
+      endClaim(run);
+      expect(words).toEqual([]);
+    });
+
     it('does not touch a claim that begins later: the job was retried since', () => {
       const [before, run] = [new Run(aClaimedJob(), 0), new Run(aClaimedJob(), 0)];
       heart.hear({ kind: 'claim-began', token: before.lease.token });

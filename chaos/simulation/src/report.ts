@@ -12,7 +12,7 @@ export function toReport(totals: Totals, seconds: number, verbose: boolean): str
     row('jobs', sums.jobs),
     row('executions', sums.executions),
     row('duplicate runs', sums.duplicates),
-    row('effects fired twice', situations.of('effect fired again')),
+    row('effects without a guard, made again', situations.of('effect fired again')),
     row('reaps', sums.reaps),
     row('  of these false', sums.falseReaps),
     row('reaps without a failover', sums.calmReaps),

@@ -256,6 +256,18 @@ export const FOUND_BY_SCHEDULES = [
     ],
   },
   {
+    name: 'a timer throws what nobody catches',
+    rule: '§7',
+    budget: 200,
+    edits: [
+      {
+        file: 'libs/engine/src/attempt-runner.ts',
+        from: "() => run.abort('timeout')",
+        to: "() => { throw new Error('nobody catches this'); }",
+      },
+    ],
+  },
+  {
     name: 'the settler gives up when the store is away',
     rule: '§7',
     budget: 500,

@@ -1,5 +1,6 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { InputError } from './input-error.js';
 import { runSeeds } from './run-seeds.js';
 import type { TimedTotals } from './run-seeds.js';
 import { Totals } from './totals.js';
@@ -7,6 +8,9 @@ import type { TotalsRecord } from './totals.js';
 
 /** Seeds that are written down at once: under half a minute's work for one thread. */
 const BLOCK = 500;
+
+/** Of each line, and so of each journal. */
+const BEGINNING = '{"code":';
 
 /** What a stretch of seeds came to. */
 interface Block {
@@ -19,21 +23,33 @@ interface Block {
 
 /**
  * What a long run has done so far, a line of JSON for each block of seeds: whatever interrupts it loses one block. What an
- * interruption cut off in the middle of its line is run again. Throws when a block was run by other code, since sums over
- * two codes say nothing of either.
+ * interruption cut off in the middle of its line is run again.
+ *
+ * @throws InputError when the file is no journal, which is then left as it is, or when a block was run by other code, since
+ * sums over two codes say nothing of either.
  */
 function readJournal(file: string, code: string): ReadonlyMap<number, Block> {
   if (!existsSync(file)) return new Map();
   const text = readFileSync(file, 'utf8');
+  if (text !== '' && !text.startsWith(BEGINNING)) throw new InputError(`${file} is no journal of a run`);
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
-  if (whole !== text) writeFileSync(file, whole);
   const blocks = whole
     .split('\n')
     .filter(Boolean)
-    .map((line) => JSON.parse(line) as Block);
+    .map((line) => toBlock(line, file));
   const other = blocks.find((block) => block.code !== code);
-  if (other !== undefined) throw new Error(`${file} is of other code (${other.code}, not ${code}); take a new file`);
+  if (other !== undefined)
+    throw new InputError(`${file} is of other code (${other.code}, not ${code}); take a new file`);
+  if (whole !== text) writeFileSync(file, whole);
   return new Map(blocks.map((block) => [block.firstSeed, block]));
+}
+
+function toBlock(line: string, file: string): Block {
+  try {
+    return JSON.parse(line) as Block;
+  } catch (cause) {
+    throw new InputError(`${file} has a line that is no block of a run: ${line.slice(0, 80)}`, { cause });
+  }
 }
 
 function writeBlock(file: string, block: Block): void {

@@ -1,5 +1,6 @@
 /** The program behind `npm run simulate`. */
 import { findFault } from './find-fault.js';
+import { InputError } from './input-error.js';
 import { runJournalled } from './journal.js';
 import { parseOptions, USAGE } from './options.js';
 import type { Options } from './options.js';
@@ -23,6 +24,16 @@ async function main(): Promise<number> {
     print(`${(error as Error).message}\n\n${USAGE}`);
     return 2;
   }
+  try {
+    return await act(options);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    print(error.message);
+    return 2;
+  }
+}
+
+function act(options: Options): Promise<number> {
   if (options.replay !== null) return tellStory(options.replay);
   if (options.plan !== null) return tellStory(options.plan);
   return options.untilFound ? reportFirst(options) : runMany(options);

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { InputError } from './input-error.js';
 
 /** What a run of the simulation is asked for. */
 export interface Options {
@@ -52,14 +53,17 @@ export function parseOptions(args: readonly string[]): Options {
       code: { type: 'string', default: '' },
     },
   });
+  if (values.fresh !== undefined && values.journal !== undefined) {
+    throw new InputError('--fresh draws its seeds, and --journal goes on with known ones: take one of them');
+  }
   return {
-    schedules: toCount(values.schedules, 'schedules'),
+    schedules: toCount(values.schedules, 'schedules', 1),
     seed: toCount(values.seed, 'seed'),
-    threads: toCount(values.threads, 'threads'),
+    threads: toCount(values.threads, 'threads', 1),
     verbose: values.verbose,
     replay: values.replay === undefined ? null : toCount(values.replay, 'replay'),
     plan: values.plan ?? null,
-    freshSeconds: values.fresh === undefined ? null : toCount(values.fresh, 'fresh'),
+    freshSeconds: values.fresh === undefined ? null : toCount(values.fresh, 'fresh', 1),
     untilFound: values['until-found'],
     regressions: values.regressions ?? null,
     journal: values.journal ?? null,
@@ -67,8 +71,8 @@ export function parseOptions(args: readonly string[]): Options {
   };
 }
 
-function toCount(text: string, name: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`--${name} takes a whole number, not "${text}"`);
-  return value;
+function toCount(text: string, name: string, least = 0): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(value) && value >= least) return value;
+  throw new InputError(`--${name} takes a whole number from ${least} on, not "${text}"`);
 }

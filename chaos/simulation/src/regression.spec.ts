@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Dice } from './dice.js';
 import { planFaults } from './fault-plan.js';
+import { InputError } from './input-error.js';
 import { keepRegression, readRegression, readRegressions } from './regression.js';
 
 const REGRESSION = { seed: 7, check: '§7 doubt', note: 'was wrong', plan: planFaults(new Dice(7)) };
@@ -20,6 +21,20 @@ describe('a regression', () => {
     expect(basename(file)).toBe('7-7-doubt.json');
     expect(readRegression(file)).toEqual(REGRESSION);
     expect([...readRegressions(join(folder, 'new'))]).toEqual([['7-7-doubt.json', REGRESSION]]);
+  });
+
+  it('never takes the place of one that was kept before', () => {
+    const [first, second] = [REGRESSION, { ...REGRESSION, note: 'another plan of that seed' }];
+    const files = [first, second].map((regression) => keepRegression(folder, regression));
+    expect(files.map((file) => basename(file))).toEqual(['7-7-doubt.json', '7-7-doubt-2.json']);
+    expect(files.map(readRegression)).toEqual([first, second]);
+  });
+
+  it.each(['not JSON', '{}', 'null'])('that is none is refused with its name: %s', (text) => {
+    const file = join(folder, 'plan.json');
+    writeFileSync(file, text);
+    expect(() => readRegression(file)).toThrow(file);
+    expect(() => readRegression(join(folder, 'none.json'))).toThrow(InputError);
   });
 
   it('is one of none where there is no folder, or nothing kept in it', () => {

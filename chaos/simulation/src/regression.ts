@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Dice } from './dice.js';
 import { planFaults } from './fault-plan.js';
 import type { FaultPlan } from './fault-plan.js';
+import { InputError } from './input-error.js';
 import type { Violation } from './invariants.js';
 import { runSafely } from './run-safely.js';
 import { shrinkPlan } from './shrink.js';
@@ -47,19 +48,29 @@ export function tellAbout(
   return story.about(jobId === '' ? [] : [nameOf(jobId)]);
 }
 
+/** Writes a new file, also when one of this name is there: a seed means another plan once `fault-plan.ts` has changed. */
 export function keepRegression(folder: string, regression: Regression): string {
   mkdirSync(folder, { recursive: true });
   const check = regression.check
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '');
-  const file = join(folder, `${regression.seed}-${check}.json`);
-  writeFileSync(file, `${JSON.stringify(regression, null, 2)}\n`);
+  const name = `${regression.seed}-${check}`;
+  let file = join(folder, `${name}.json`);
+  for (let number = 2; existsSync(file); number += 1) file = join(folder, `${name}-${number}.json`);
+  writeFileSync(file, `${JSON.stringify(regression, null, 2)}\n`, { flag: 'wx' });
   return file;
 }
 
+/** @throws InputError when the file cannot be read, or is none of those that are kept. */
 export function readRegression(file: string): Regression {
-  return JSON.parse(readFileSync(file, 'utf8')) as Regression;
+  try {
+    const regression = JSON.parse(readFileSync(file, 'utf8')) as Regression;
+    if (typeof regression?.plan?.seed === 'number') return regression;
+  } catch (cause) {
+    throw new InputError(`${file} cannot be read: ${(cause as Error).message}`, { cause });
+  }
+  throw new InputError(`${file} holds no plan`);
 }
 
 /** All that are kept, by file name; none when there is no such folder. */

@@ -1,3 +1,4 @@
+import { describeError } from './describe-error.js';
 import { Dice } from './dice.js';
 import { planFaults } from './fault-plan.js';
 import type { FaultPlan } from './fault-plan.js';
@@ -9,8 +10,7 @@ import type { ScheduleResult } from './schedule.js';
 export async function runSafely(what: number | FaultPlan, isTold = false): Promise<ScheduleResult> {
   const uncaught: Violation[] = [];
   const hear = (error: unknown): void => {
-    const text = error instanceof Error ? `${error.name}: ${error.message}\n${error.stack ?? ''}` : String(error);
-    uncaught.push({ check: 'uncaught', jobId: '', message: text });
+    uncaught.push({ check: 'uncaught', jobId: '', message: describeError(error) });
   };
   process.on('unhandledRejection', hear);
   try {

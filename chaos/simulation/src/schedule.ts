@@ -1,4 +1,5 @@
 import type { Job } from '@deadman/domain';
+import { describeError } from './describe-error.js';
 import { duplicateRuns } from './duplicates.js';
 import { Clients } from './clients.js';
 import { Dice } from './dice.js';
@@ -70,7 +71,7 @@ export async function runPlan(plan: FaultPlan, isTold = false): Promise<Schedule
   };
 }
 
-/** Runs and judges a world. Returns when it had ended. */
+/** Runs and judges a world. Returns when it had ended. What is thrown in one of its events would end a real process. */
 async function runToItsEnd(world: World, clients: Clients): Promise<number> {
   const { kernel, plan, invariants } = world;
   try {
@@ -80,8 +81,8 @@ async function runToItsEnd(world: World, clients: Clients): Promise<number> {
     new Verdict(world.watched, invariants).judge(clients.batches, world.hasFailedOver);
     return endedAtMs;
   } catch (error) {
-    if (!(error instanceof Livelock)) throw error;
-    invariants.add('G9 livelock', '', error.message);
+    if (error instanceof Livelock) invariants.add('G9 livelock', '', error.message);
+    else invariants.add('uncaught', '', describeError(error));
     return kernel.nowMs;
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Checks who imports whom, against the rules in `tools/boundaries/rules.mjs`, and prints what breaks them. nx knows the
- * projects' dependencies from their package.json alone, so an import that is not declared there would go unseen.
+ * Checks who imports whom, and which globals the domain and the engine name, against the rules in
+ * `tools/boundaries/rules.mjs`, and prints what breaks them. nx knows the projects' dependencies from their package.json
+ * alone, so an import that is not declared there would go unseen.
  */
 import { relative } from 'node:path';
 import { faultsOfProject, faultsOfSource } from './boundaries/faults.mjs';

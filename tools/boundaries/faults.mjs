@@ -1,16 +1,16 @@
 /** The rules applied: each function returns sentences, one per fault. */
 import { builtinModules } from 'node:module';
 import { dirname, join, normalize, relative, sep } from 'node:path';
+import { readNames } from './names.mjs';
 import { isSpec } from './projects.mjs';
 import {
+  ALLOWED_GLOBALS,
   ALLOWED_MEMBERS,
-  CLOCK_AND_DICE_GLOBALS,
-  CLOCK_AND_DICE_MODULES,
   DRIVERS,
+  FORBIDDEN_WORDS,
   IMPORTS_NOTHING,
   IMPORT_UNKNOWN,
   MAY_IMPORT,
-  PLATFORM_GLOBALS,
   PORTS_ONLY,
   SPECS_MAY_ALSO_IMPORT,
   WITHOUT_DRIVERS,
@@ -46,8 +46,7 @@ export function faultsOfSource(source, project, workspace) {
       ? ['has an `import()` of what is not written out there: name the module in place']
       : []),
     ...source.imports.flatMap((specifier) => importFaults(specifier, { source, project, workspace, spec })),
-    ...(has(project, PORTS_ONLY) && !spec ? clockAndDiceFaults(source) : []),
-    ...(has(project, IMPORTS_NOTHING) && !spec ? platformFaults(source, project) : []),
+    ...(has(project, PORTS_ONLY) && !spec ? namesFaults(readNames(source.text)) : []),
   ];
 }
 
@@ -59,9 +58,12 @@ function nestedIndexFaults({ file }, project) {
 
 function importFaults(specifier, context) {
   if (specifier.startsWith('.')) return relativeFaults(specifier, context);
-  const { project, spec } = context;
+  const { project, workspace, spec } = context;
   if (has(project, IMPORTS_NOTHING) && !spec) return [`imports ${specifier}: ${project.name} imports nothing`];
-  return isBuiltin(specifier) ? builtinFaults(specifier, context) : packageFaults(specifier, context);
+  if (has(project, PORTS_ONLY) && !spec && !workspace.byName.has(packageName(specifier))) {
+    return [`imports ${specifier}: time, chance and ids come from ports`];
+  }
+  return isBuiltin(specifier) ? [] : packageFaults(specifier, context);
 }
 
 function relativeFaults(specifier, { source, project, spec }) {
@@ -69,12 +71,6 @@ function relativeFaults(specifier, { source, project, spec }) {
   if (target.startsWith('..')) return [`imports ${specifier}: leaves the project`];
   const ownIndex = /^index(\.js|\.ts)?$/.test(target) || target === '';
   return ownIndex && !spec ? [`imports ${specifier}: its own index, where the file itself is meant`] : [];
-}
-
-function builtinFaults(specifier, { project, spec }) {
-  const isClockOrDice = CLOCK_AND_DICE_MODULES.includes(specifier.replace(/^node:/, ''));
-  if (!isClockOrDice || spec || !has(project, PORTS_ONLY)) return [];
-  return [`imports ${specifier}: time, chance and ids come from ports`];
 }
 
 function packageFaults(specifier, { project, workspace, spec }) {
@@ -96,24 +92,28 @@ function isFreeForSpecs(name, sibling, project, workspace) {
   return project.declaredForSpecs.has(name) || workspace.rootTools.has(name);
 }
 
-function clockAndDiceFaults(source) {
+function namesFaults({ globals, loose, members, words }) {
   const used = [
-    ...CLOCK_AND_DICE_GLOBALS.filter((name) => source.globals.has(name)),
-    ...Object.keys(ALLOWED_MEMBERS).filter((name) => source.loose.has(name)),
-    ...[...source.members].filter(isClockOrDiceMember),
+    ...[...globals].filter((name) => !ALLOWED_GLOBALS.includes(name) && !isAllowedInPart(name)),
+    ...[...loose].filter(isAllowedInPart),
+    ...[...members].filter(isOtherMember),
   ];
-  return used.map((name) => `uses ${name}: time, chance and ids come from ports`);
+  return [
+    ...used.map(
+      (name) => `uses ${name}: time, chance and ids come from ports, and ALLOWED_GLOBALS lists what else may be used`,
+    ),
+    ...FORBIDDEN_WORDS.filter((word) => words.has(word)).map((word) => `uses ${word}: it leads to what is not allowed`),
+  ];
 }
 
-function isClockOrDiceMember(use) {
-  if (use === 'new Date()') return true;
+function isAllowedInPart(name) {
+  return Object.hasOwn(ALLOWED_MEMBERS, name);
+}
+
+function isOtherMember(use) {
+  if (use.startsWith('new ')) return use === 'new Date()';
   const [name, member] = use.split('.');
-  return Object.hasOwn(ALLOWED_MEMBERS, name) && !ALLOWED_MEMBERS[name].includes(member);
-}
-
-function platformFaults(source, project) {
-  const used = PLATFORM_GLOBALS.filter((name) => source.globals.has(name));
-  return used.map((name) => `uses ${name}: ${project.name} knows no platform`);
+  return isAllowedInPart(name) && !ALLOWED_MEMBERS[name].includes(member);
 }
 
 function mayImportUnknown(file, { root }) {

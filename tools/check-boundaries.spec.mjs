@@ -85,6 +85,8 @@ describe('boundaries: what is forbidden is found', () => {
     ['its own index by name', 'libs/store/src/a.ts', "import '@deadman/store';", /own index/],
     ['an export of everything', 'libs/store/src/a.ts', "export * from './thing.js';", /export \*/],
     ['a nested index', 'libs/store/src/memory/index.ts', 'export {};', /one index/],
+    ['a contract suite in production', 'libs/engine/src/a.ts', "import './b.contract.js';", /needs no spec/],
+    ['a spec in production', 'libs/store/src/a.ts', "export { a } from './b.int-spec.js';", /needs no spec/],
     ['a package in the domain', 'libs/domain/src/a.ts', "import 'zod';", /imports nothing/],
     ['a module of Node in the domain', 'libs/domain/src/a.ts', "import 'node:path';", /imports nothing/],
     ['one without its prefix', 'libs/domain/src/a.ts', "import 'path';", /imports nothing/],
@@ -312,6 +314,7 @@ describe('boundaries: what is allowed passes', () => {
     ],
     ['tools of the workspace in a spec', 'apps/api/src/a.int-spec.ts', "import 'supertest';"],
     ['libs and tools in an end-to-end test', 'e2e/src/a.e2e-spec.ts', "import '@deadman/store';import 'supertest';"],
+    ['a contract suite in a spec', 'libs/engine/src/a.spec.ts', "import './b.contract.js';"],
     ['the outside of the lib in its spec', 'libs/store/src/a.spec.ts', "import './index.js';"],
   ])('%s', (_what, file, content) => {
     expect(findFaults(workspace({ [file]: content }))).toEqual([]);

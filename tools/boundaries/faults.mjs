@@ -69,6 +69,7 @@ function importFaults(specifier, context) {
 function relativeFaults(specifier, { source, project, spec }) {
   const target = relative(project.src, join(dirname(source.file), specifier));
   if (target.startsWith('..')) return [`imports ${specifier}: leaves the project`];
+  if (!spec && isSpec(target.replace(/\.js$/, '.ts'))) return [`imports ${specifier}: production needs no spec`];
   const ownIndex = /^index(\.js|\.ts)?$/.test(target) || target === '';
   return ownIndex && !spec ? [`imports ${specifier}: its own index, where the file itself is meant`] : [];
 }

@@ -4,6 +4,7 @@ import type { Network } from './network.js';
 import type { Process } from './process.js';
 import type { Situations } from './situations.js';
 
+/** Of each queue. */
 const PARTITIONS = 4;
 /** How long the group takes to notice that a member is gone. Milliseconds. */
 const SESSION_MS = 6_000;
@@ -13,13 +14,9 @@ const REBALANCE_MS = 300;
 const BEAT_MS = 500;
 const REDELIVER_DEATHS_MS = 1_000;
 
-interface TicketMessage {
-  readonly queue: string;
-  readonly jobIds: readonly string[];
-}
-
 interface Partition {
-  readonly messages: TicketMessage[];
+  readonly queue: string;
+  readonly messages: { readonly jobIds: readonly string[] }[];
   committed: number;
   /** Where the present owner reads on. */
   position: number;
@@ -31,6 +28,7 @@ interface Partition {
 
 interface Member {
   readonly process: Process;
+  readonly queues: readonly string[];
   readonly sink: TicketSink;
   lastSeenMs: number;
   isPaused: boolean;
@@ -43,28 +41,41 @@ interface Recorder {
   readonly handler: DeathHandler;
 }
 
+interface BrokerSpec {
+  readonly kernel: Kernel;
+  readonly network: Network;
+  readonly situations: Situations;
+  /** Each has partitions of its own. */
+  readonly queues: readonly string[];
+  /** How long a claim holds up the offset of its ticket. Milliseconds. */
+  readonly offsetHoldMs: number;
+}
+
 /**
- * A broker as the protocol sees it: partitions, a group whose members own them, offsets that are committed behind the
- * work. It is honest about what brokers do not promise: an owner that is gone keeps its partitions until its session
+ * A broker as the protocol sees it: partitions for each queue, a group whose members own them, offsets that are committed
+ * behind the work. It is honest about what brokers do not promise: an owner that is gone keeps its partitions until its session
  * ends, a new owner starts at the committed offset, and a wipe forgets all of it.
  */
 export class Broker {
   readonly #kernel: Kernel;
   readonly #network: Network;
   readonly #situations: Situations;
+  readonly #queues: readonly string[];
   readonly #offsetHoldMs: number;
   readonly #members = new Set<Member>();
   readonly #recorders = new Set<Recorder>();
-  #partitions = newPartitions();
+  #partitions: Partition[];
   #deaths: DeathNotice[] = [];
   #generation = 0;
   #isBusyWithDeaths = false;
 
-  constructor(kernel: Kernel, network: Network, situations: Situations, offsetHoldMs: number) {
+  constructor({ kernel, network, situations, queues, offsetHoldMs }: BrokerSpec) {
     this.#kernel = kernel;
     this.#network = network;
     this.#situations = situations;
+    this.#queues = queues;
     this.#offsetHoldMs = offsetHoldMs;
+    this.#partitions = newPartitions(queues);
     this.#watchSessions();
   }
 
@@ -73,17 +84,17 @@ export class Broker {
       this.#deaths.push({ jobId: entry.jobId, attempt: entry.attempt });
       return this.#deliverDeaths();
     }
-    for (const [number, partition] of this.#partitions.entries()) {
+    for (const [number, partition] of this.#partitionsOf(entry.queue).entries()) {
       const jobIds = entry.jobIds.filter((jobId) => partitionOf(jobId) === number);
       if (jobIds.length === 0) continue;
-      partition.messages.push({ queue: entry.queue, jobIds });
+      partition.messages.push({ jobIds });
       if (partition.owner !== null) this.#fetchSoon(partition.owner);
     }
   }
 
   /** Resolves at once, whether the broker can be reached or not, as the real one does: a member joins when it can. */
-  join(process: Process, sink: TicketSink): Subscription {
-    const member = { process, sink, lastSeenMs: 0, isPaused: false, isLeaving: false, isFetching: false };
+  join(process: Process, queues: readonly string[], sink: TicketSink): Subscription {
+    const member = { process, queues, sink, lastSeenMs: 0, isPaused: false, isLeaving: false, isFetching: false };
     this.#beat(member);
     return {
       pause: async () => void (member.isPaused = true),
@@ -99,23 +110,30 @@ export class Broker {
     return { pause: leave, close: leave };
   }
 
-  /** Everybody stops, and the partitions are dealt to whoever is thought to live. */
-  rebalance(): void {
+  /** Everybody stops, and the partitions are dealt anew to whoever is thought to live. */
+  rebalance(isForNothing = false): void {
     this.#generation += 1;
     this.#situations.count('rebalance');
+    const before = this.#partitions.map(({ owner }) => owner);
     for (const partition of this.#partitions) take(partition, null);
     const generation = this.#generation;
     this.#kernel.after(REBALANCE_MS, () => {
-      if (generation === this.#generation) this.#deal();
+      if (generation !== this.#generation) return;
+      this.#deal();
+      const moved = this.#partitions.filter(({ owner }, index) => before[index] !== null && before[index] !== owner);
+      if (isForNothing && moved.length > 0) this.#situations.count('rebalance: a partition moved', moved.length);
     });
   }
 
-  /** Forgets every message and offset, and the group with them. Members find out by themselves. */
-  wipe(): void {
+  /** Forgets every message and offset, and the group with them. Members find out by themselves. Returns the messages lost. */
+  wipe(): number {
+    const lost = this.#partitions.reduce((sum, { messages, committed }) => sum + messages.length - committed, 0);
+    const lostDeaths = this.#deaths.length;
     this.#generation += 1;
-    this.#partitions = newPartitions();
+    this.#partitions = newPartitions(this.#queues);
     this.#deaths = [];
     this.#members.clear();
+    return lost + lostDeaths;
   }
 
   /** After an absence sessions count anew. */
@@ -124,12 +142,15 @@ export class Broker {
     this.#deliverDeaths();
   }
 
+  /** Each time from another member on, so that partitions also move between members that stay. */
   #deal(): void {
-    const members = [...this.#members];
-    for (const [number, partition] of this.#partitions.entries()) {
-      take(partition, members[number % Math.max(1, members.length)] ?? null);
+    for (const queue of this.#queues) {
+      const members = [...this.#members].filter(({ queues }) => queues.includes(queue));
+      for (const [number, partition] of this.#partitionsOf(queue).entries()) {
+        take(partition, members[(number + this.#generation) % Math.max(1, members.length)] ?? null);
+      }
     }
-    for (const member of members) this.#fetchSoon(member);
+    for (const member of this.#members) this.#fetchSoon(member);
   }
 
   /** A member's heartbeat stands still with its process, and its session with it. */
@@ -193,6 +214,10 @@ export class Broker {
     if (!isTaken) void member.sink.whenRoom().then(() => this.#fetchSoon(member));
   }
 
+  #partitionsOf(wanted: string): readonly Partition[] {
+    return this.#partitions.filter(({ queue }) => queue === wanted);
+  }
+
   #hasMore(member: Member): boolean {
     return this.#partitions.some(({ owner, position, messages }) => owner === member && position < messages.length);
   }
@@ -202,7 +227,7 @@ export class Broker {
     const generation = this.#generation;
     while (partition.position < partition.messages.length) {
       const offset = partition.position;
-      const { queue, jobIds } = partition.messages[offset]!;
+      const { jobIds } = partition.messages[offset]!;
       const [waiting, open] = [new Set(jobIds), new Set(jobIds)];
       const claimed = (jobId: string): void => {
         if (!waiting.delete(jobId) || waiting.size > 0 || generation !== this.#generation) return;
@@ -214,7 +239,7 @@ export class Broker {
         if (generation === this.#generation) partition.done.add(offset);
         else this.#situations.count('stale commit dropped');
       };
-      const ticket: Ticket = { queue, jobIds, claimed, done };
+      const ticket: Ticket = { queue: partition.queue, jobIds, claimed, done };
       if (!member.sink.offer([ticket])) return false;
       partition.position += 1;
     }
@@ -270,15 +295,20 @@ function take(partition: Partition, owner: Member | null): void {
   partition.claimedAtMs.clear();
 }
 
-function newPartitions(): Partition[] {
-  return Array.from({ length: PARTITIONS }, () => ({
+function newPartitions(queues: readonly string[]): Partition[] {
+  return queues.flatMap((queue) => Array.from({ length: PARTITIONS }, () => newPartition(queue)));
+}
+
+function newPartition(queue: string): Partition {
+  return {
+    queue,
     messages: [],
     committed: 0,
     position: 0,
     owner: null,
     done: new Set<number>(),
     claimedAtMs: new Map<number, number>(),
-  }));
+  };
 }
 
 /** Any stable spread will do here; the real one is the transport's. */

@@ -1,8 +1,10 @@
 import { admit, isDeadmanError, isTerminal, NOW } from '@deadman/domain';
-import type { JobSpec, Submission, Submitted } from '@deadman/domain';
+import type { JobSpec, RetryPolicy, Submission, Submitted } from '@deadman/domain';
+import { BULK_QUEUE, DEFAULT_QUEUE } from './deployment.js';
 import type { Dice } from './dice.js';
 import { CountedIds } from './ids.js';
-import { JOB_TYPE, RARE_TYPE, scriptJob } from './sim-handler.js';
+import { JOB_TYPE, RARE_TYPE, scriptJob, scriptOf } from './sim-handler.js';
+import type { Script } from './sim-handler.js';
 import { nameOf } from './story.js';
 import type { SubmittedBatch } from './verdict.js';
 import type { Intake, World } from './world.js';
@@ -10,8 +12,30 @@ import type { Intake, World } from './world.js';
 /** How long a client waits for an answer before it thinks it has none. Milliseconds. */
 const PATIENCE_MS = 4_000;
 const MOST_TRIES = 8;
+/** Longest that a job waits after a failure. Milliseconds. */
+export const LONGEST_BACKOFF_MS = 3_000;
+/** And how often it may wait so. */
+export const MOST_ATTEMPTS = 7;
+
+/** Of every kind, and none that waits for longer than `LONGEST_BACKOFF_MS`. */
+const POLICIES: readonly RetryPolicy[] = [
+  { kind: 'exponential', baseMs: 300, factor: 2, maxMs: LONGEST_BACKOFF_MS, jitter: 'full' },
+  { kind: 'exponential', baseMs: 300, factor: 2, maxMs: LONGEST_BACKOFF_MS, jitter: 'full' },
+  { kind: 'exponential', baseMs: 500, factor: 3, maxMs: LONGEST_BACKOFF_MS, jitter: 'equal' },
+  { kind: 'exponential', baseMs: 100, factor: 5, maxMs: 2_000, jitter: 'none' },
+  { kind: 'fixed', baseMs: 0 },
+  { kind: 'fixed', baseMs: 700 },
+  { kind: 'none' },
+];
 
 type Spec = Omit<JobSpec, 'id'>;
+
+/** A request to take jobs in, as it is repeated until it is answered. */
+interface Order {
+  readonly specs: readonly Spec[];
+  /** Which of the bodies that are handed in under its keys. */
+  readonly body: number;
+}
 
 /** What a client hears of a request, if anything. */
 type Answer<T> = { readonly value: T } | { readonly error: unknown } | 'silence';
@@ -45,21 +69,39 @@ export class Clients {
   #submit(number: number, dice: Dice): void {
     const size = dice.chance(0.1) ? dice.integer(2, 4) : 1;
     const hasKey = size > 1 || dice.chance(0.7);
-    const specs = Array.from({ length: size }, (_, index) =>
-      this.#spec(hasKey ? `key-${number}-${index}` : null, this.#world.plan.hasPoison && number === 0, dice),
-    );
-    if (size > 1) this.batches.push({ keys: specs.map(({ idempotencyKey }) => idempotencyKey!) });
-    void this.#submitUntilTold(specs, dice);
+    const isPoison = this.#world.plan.hasPoison && number === 0;
+    const order = (of: Dice, body: number): Order => ({
+      specs: Array.from({ length: size }, (_, index) => {
+        const key = hasKey ? `key-${number}-${index}` : null;
+        return this.#spec(key, { ...scriptJob(of, isPoison), body }, of);
+      }),
+      body,
+    });
+    const first = order(dice, 0);
+    if (size > 1) this.batches.push({ keys: first.specs.map(({ idempotencyKey }) => idempotencyKey!) });
+    if (hasKey) this.#rival(order, dice.split('rival'));
+    void this.#submitUntilTold(first, dice);
   }
 
-  #spec(idempotencyKey: string | null, isPoison: boolean, dice: Dice): Spec {
+  /** Now and then somebody hands in another body under the same keys. */
+  #rival(order: (of: Dice, body: number) => Order, dice: Dice): void {
+    if (!dice.chance(0.15)) return;
+    const rival = order(dice, 1);
+    this.#open += 1;
+    this.#world.kernel.after(dice.integer(0, 6_000), () => void this.#submitUntilTold(rival, dice));
+  }
+
+  #spec(idempotencyKey: string | null, script: Script, dice: Dice): Spec {
+    const type = dice.chance(0.15) ? RARE_TYPE : JOB_TYPE;
+    const timeoutMs = dice.pick([3_000, 20_000]);
+    const terms = dice.split(`terms ${idempotencyKey}`);
     return {
-      type: dice.chance(0.15) ? RARE_TYPE : JOB_TYPE,
-      queue: 'default',
-      payload: JSON.stringify(scriptJob(dice, isPoison)),
-      maxAttempts: 4,
-      retry: { kind: 'exponential', baseMs: 300, factor: 2, maxMs: 3_000, jitter: 'full' },
-      timeoutMs: dice.pick([3_000, 20_000]),
+      type,
+      queue: terms.chance(0.2) ? BULK_QUEUE : DEFAULT_QUEUE,
+      payload: JSON.stringify(script),
+      maxAttempts: terms.pick([1, 2, 4, 4, 4, MOST_ATTEMPTS]),
+      retry: terms.pick(POLICIES),
+      timeoutMs,
       tags: [],
       idempotencyKey,
       traceparent: null,
@@ -67,15 +109,19 @@ export class Clients {
   }
 
   /** Each try is a new request with new ids; only the keys make them one. Without keys nobody dares to repeat. */
-  async #submitUntilTold(specs: readonly Spec[], dice: Dice): Promise<void> {
-    const mayRepeat = specs[0]!.idempotencyKey !== null;
+  async #submitUntilTold(order: Order, dice: Dice): Promise<void> {
+    const mayRepeat = order.specs[0]!.idempotencyKey !== null;
     for (let tries = 1; tries <= (mayRepeat ? MOST_TRIES : 1); tries += 1) {
       const failovers = this.#world.failovers;
-      const answer = await this.#ask(dice, (intake) => this.#send(intake, specs, dice));
+      const answer = await this.#ask(dice, (intake) => this.#send(intake, order, dice));
       if (answer !== 'silence' && 'value' in answer) {
         // What a failover lost while the answer was under way is nobody's promise.
         const isSure = failovers === this.#world.failovers;
-        for (const { job } of answer.value) if (isSure || this.#world.db.jobs.has(job.id)) this.#accept(job.id, dice);
+        for (const submitted of answer.value) {
+          this.#judgeKey(submitted, order.body);
+          const { id } = submitted.job;
+          if (isSure || this.#world.db.jobs.has(id)) this.#accept(id, dice);
+        }
         break;
       }
       await this.#pause(dice.integer(50, 1_500));
@@ -83,16 +129,26 @@ export class Clients {
     this.#open -= 1;
   }
 
-  #send({ submitter }: Intake, specs: readonly Spec[], dice: Dice): Promise<readonly Submitted[]> {
+  #send({ submitter }: Intake, { specs, body }: Order, dice: Dice): Promise<readonly Submitted[]> {
     const batch = specs.map((spec): Submission => {
       const id = this.#ids.timeOrdered();
       const isLater = dice.chance(0.2);
       const due = isLater ? ({ kind: 'after', delayMs: dice.integer(1, 5_000) } as const) : NOW;
-      const fingerprint = spec.idempotencyKey === null ? null : { type: 'same' };
+      const fingerprint = spec.idempotencyKey === null ? null : { body: String(body) };
       return { job: { id, ...spec }, transition: admit(id, due), fingerprint };
     });
     if (batch.length > 1) return submitter.submitAtomic(batch);
     return submitter.submit(batch[0]!).then((submitted) => [submitted]);
+  }
+
+  /** Whoever comes second is told of the first one's job, and by its fingerprint that it is another (`protocol.md` §3). */
+  #judgeKey(submitted: Submitted, body: number): void {
+    const { job } = submitted;
+    const stored = scriptOf(job).body;
+    const told = submitted.kind === 'created' ? body : Number(submitted.fingerprint['body']);
+    if (told !== stored)
+      this.#world.invariants.report('G1 key', job, `has body ${stored}, and a client was told ${told}`);
+    if (stored !== body) this.#world.situations.count('key held by another body');
   }
 
   #accept(jobId: string, dice: Dice): void {

@@ -28,6 +28,16 @@ export const LIMITS: JobLimits = { ...DEFAULT_LIMITS, quarantineMaxMs: 10_000 };
 /** Scaled down with the quarantine's backoff. Milliseconds. */
 const QUARANTINE_WAIT_MS = 10_000;
 
+export const DEFAULT_QUEUE = 'default';
+/** A queue that not every worker serves. */
+export const BULK_QUEUE = 'bulk';
+export const QUEUES: readonly string[] = [DEFAULT_QUEUE, BULK_QUEUE];
+
+/** Whether the worker of this number, from 0, serves both queues. Every other one does. */
+export function servesBulk(number: number): boolean {
+  return number % 2 === 0;
+}
+
 export type Role = 'api' | 'worker' | 'reaper' | 'recorder';
 
 /** What an api process can be asked. */
@@ -52,6 +62,8 @@ export interface ProgramHost {
   readonly slots: number;
   /** What a worker has handlers for. */
   readonly jobTypes: readonly string[];
+  /** What a worker takes jobs from. */
+  readonly queues: readonly string[];
   readonly hear: (event: EngineEvent) => void;
   readonly kernel: Kernel;
   /** Starts a thread for a worker's heart; null when it beats in the main thread. */
@@ -89,7 +101,7 @@ function startApi(_host: ProgramHost, deps: Surroundings): Program {
 }
 
 function startWorker(host: ProgramHost, deps: Surroundings): Program {
-  const { process, slots, jobTypes, runs } = host;
+  const { process, slots, jobTypes, queues, runs } = host;
   const handlers = new HandlerRegistry();
   const listener = runs(() => worker);
   for (const type of jobTypes) handlers.register(simulatedHandler(type, process, listener));
@@ -97,6 +109,7 @@ function startWorker(host: ProgramHost, deps: Surroundings): Program {
     { ...deps, handlers, handlerLog: () => SILENT_LOG, ...heartOf(host, deps) },
     {
       name: process.name,
+      queues,
       slots,
       policy: POLICY,
       limits: LIMITS,

@@ -103,6 +103,7 @@ export class Executions {
   /** The worker's row was written by a beat sent then, and the worker knows: all it ran is vouched for. */
   onBeat(process: Process, { beliefs }: BeatReply, sentAtMs: number): void {
     this.#noteVoucher(process, 'Postgres', sentAtMs);
+    if (process.isFrozen && this.#runningOn(process).size > 0) this.#situations.count('block: a heart beat on');
     this.#beats.set(process, [...(this.#beats.get(process) ?? []), sentAtMs]);
     const believed = new Set(beliefs.map(keyOf));
     for (const execution of this.#runningOn(process)) {

@@ -84,7 +84,6 @@ export class Historian implements NetworkListener {
     this.#count(fate);
     const isUnknown = fate === 'replyLost' || fate === 'requestDelayed';
     if (isUnknown && what === 'postgres submit') this.#count('submit of unknown outcome');
-    if (fate === 'requestDelayed') this.#count('request applied after its sender was told it failed');
     this.#world.tell(sender.name, () => `${what} ${TOLD[fate]}${mentioned(args)}`);
   }
 

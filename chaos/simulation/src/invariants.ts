@@ -3,7 +3,9 @@ import type { Job, JobLimits, JobState, StepContext } from '@deadman/domain';
 import type { Execution, Executions } from './executions.js';
 import type { DatabaseObserver, ObservedDatabase } from './observed-database.js';
 import type { Promises } from './promises.js';
-import { STEP } from './sim-handler.js';
+import { SNOOZE_MS, STEP } from './sim-handler.js';
+import { exactly, waitAfterFailure, waitAfterLapse } from './waits.js';
+import type { Wait } from './waits.js';
 
 /** A rule that did not hold. The names of checks begin with the invariant of `faults.md` that they belong to. */
 export interface Violation {
@@ -245,8 +247,12 @@ export class Invariants implements DatabaseObserver {
 
   #judgeClaim(before: Job, after: Job): void {
     const { nowMs, limits, db } = this.#world();
-    if (db.workers.get(after.claim!.workerId)?.types.includes(after.type) === false) {
+    const worker = db.workers.get(after.claim!.workerId);
+    if (worker?.types.includes(after.type) === false) {
       this.report('§5 types', after, 'was claimed by a worker that has no handler for it');
+    }
+    if (worker?.queues.includes(after.queue) === false) {
+      this.report('§5 queues', after, 'was claimed by a worker that does not serve its queue');
     }
     this.claims.set(`${after.id}/${after.attempt}`, {
       token: after.claim!.token,
@@ -260,6 +266,29 @@ export class Invariants implements DatabaseObserver {
 
   #judgeEnd(before: Job, after: Job): void {
     if (after.lapses > before.lapses) this.#onLapse(before);
+    // A cancel ends it, whatever else would have come.
+    if (after.state === 'CANCELLED') return;
+    if (after.failures > before.failures) this.#judgeFailure(after);
+    if (after.lapses > before.lapses && after.state !== 'DEAD') this.#judgeLapse(after);
+    if (after.snoozes > before.snoozes) this.#judgeWait('§13 snooze', after, 'SCHEDULED', exactly(SNOOZE_MS));
+  }
+
+  /** A budget that is spent ends a job; until then it waits as its policy says. Whether it may be DEAD sooner, G5 asks. */
+  #judgeFailure(after: Job): void {
+    if (after.state !== 'DEAD') this.#judgeWait('§13 retry', after, 'FAILED', waitAfterFailure(after));
+  }
+
+  #judgeLapse(after: Job): void {
+    const wait = waitAfterLapse(after, this.#world().limits);
+    this.#judgeWait('§9 wait', after, wait === null ? 'PENDING' : 'SCHEDULED', wait ?? exactly(0));
+  }
+
+  #judgeWait(check: string, after: Job, state: JobState, wait: Wait | null): void {
+    const waitsMs = after.scheduledFor.getTime() - this.#world().db.now().getTime();
+    const isRight = wait !== null && after.state === state && waitsMs >= wait.leastMs && waitsMs <= wait.mostMs;
+    if (isRight) return;
+    const right = wait === null ? 'has to be DEAD' : `has to be ${state} for ${wait.leastMs} to ${wait.mostMs} ms`;
+    this.report(check, after, `is ${after.state} for ${waitsMs} ms and ${right}`);
   }
 
   /** The row of a success says which call of a handler it comes from. */

@@ -1,9 +1,12 @@
 import { DeadmanError, isDeadmanError } from '@deadman/domain';
 import type { ErrorCode } from '@deadman/domain';
+import { absenceMark, cutMark } from './fault-marks.js';
+import type { Absence, Severance } from './fault-marks.js';
 import { CALM } from './fault-plan.js';
 import type { NetworkFaults, OutageManner, ServerName } from './fault-plan.js';
 import type { Kernel } from './kernel.js';
 import type { Process } from './process.js';
+import type { Situations } from './situations.js';
 
 /** How a server's failures look to its clients. */
 interface ServerManners {
@@ -23,6 +26,12 @@ const MANNERS: Record<ServerName, ServerManners> = {
 
 /** Longest that a delayed request is under way. Milliseconds. */
 const LONGEST_DELAY_MS = 12_000;
+
+/** A server that is away for everybody. */
+interface Down {
+  readonly manner: OutageManner;
+  readonly by: Absence;
+}
 
 /** What can become of a message. */
 export type Fate = Exclude<keyof NetworkFaults, 'rowLocked'>;
@@ -49,14 +58,16 @@ export interface NetworkListener {
 export class Network {
   readonly #kernel: Kernel;
   readonly #listener: NetworkListener;
-  readonly #down = new Map<ServerName, OutageManner>();
-  readonly #cuts = new Set<string>();
+  readonly #situations: Situations;
+  readonly #down = new Map<ServerName, Down>();
+  readonly #cuts = new Map<string, Severance>();
   #faults: NetworkFaults;
 
-  constructor(kernel: Kernel, faults: NetworkFaults, listener: NetworkListener) {
+  constructor(kernel: Kernel, faults: NetworkFaults, listener: NetworkListener, situations: Situations) {
     this.#kernel = kernel;
     this.#faults = faults;
     this.#listener = listener;
+    this.#situations = situations;
   }
 
   /** From now on every message arrives. */
@@ -66,16 +77,16 @@ export class Network {
     this.#cuts.clear();
   }
 
-  takeDown(server: ServerName, manner: OutageManner): void {
-    this.#down.set(server, manner);
+  takeDown(server: ServerName, manner: OutageManner, by: Absence): void {
+    this.#down.set(server, { manner, by });
   }
 
   bringUp(server: ServerName): void {
     this.#down.delete(server);
   }
 
-  cut(post: string, server: ServerName): void {
-    this.#cuts.add(`${post}/${server}`);
+  cut(post: string, server: ServerName, by: Severance): void {
+    this.#cuts.set(`${post}/${server}`, by);
   }
 
   mend(post: string, server: ServerName): void {
@@ -98,7 +109,9 @@ export class Network {
 
   /** Whether a message that nobody waits for is lost. */
   isLost(sender: Process): boolean {
-    return sender.dice.chance(this.#faults.requestLost);
+    const isLost = sender.dice.chance(this.#faults.requestLost);
+    if (isLost) this.#situations.count('requestLost: a word without an answer lost');
+    return isLost;
   }
 
   /**
@@ -116,14 +129,22 @@ export class Network {
       if (!sender.isAlive) return;
       const fate = this.#fate(sender, server);
       if (fate !== null) this.#listener.onFate(sender, fate, what, args);
-      const links = { kernel: this.#kernel, network: this, listener: this.#listener };
+      const links = { kernel: this.#kernel, network: this, listener: this.#listener, situations: this.#situations };
       new Exchange(links, { sender, server, what, act }, resolve, reject).send(fate);
     });
   }
 
   /** How a request meets a server that is away; null when it is there. */
   mannerOf(server: ServerName): OutageManner | null {
-    return this.#down.get(server) ?? null;
+    return this.#down.get(server)?.manner ?? null;
+  }
+
+  /** A request met a server that is away, or a cut. */
+  countMeeting(sender: Process, server: ServerName): void {
+    const down = this.#down.get(server);
+    const cut = this.#cuts.get(`${sender.post}/${server}`);
+    if (down !== undefined) this.#situations.count(absenceMark(down.by, server, down.manner));
+    else if (cut !== undefined) this.#situations.count(cutMark(cut, server));
   }
 
   #fate(sender: Process, server: ServerName): Fate | null {
@@ -140,6 +161,7 @@ interface Links {
   readonly kernel: Kernel;
   readonly network: Network;
   readonly listener: NetworkListener;
+  readonly situations: Situations;
 }
 
 interface Request<T> {
@@ -157,6 +179,10 @@ class Exchange<T> {
   readonly #reject: (error: unknown) => void;
   readonly #manners: ServerManners;
   readonly #cancelTimeout: () => void;
+  #fate: Fate | null = null;
+  #arrivals = 0;
+  #timesCarriedOut = 0;
+  #wasToldOfFailure = false;
 
   constructor(links: Links, request: Request<T>, resolve: (value: T) => void, reject: (error: unknown) => void) {
     this.#links = links;
@@ -164,22 +190,25 @@ class Exchange<T> {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#manners = MANNERS[request.server];
-    const { timeoutMs, unknown } = this.#manners;
-    this.#cancelTimeout = links.kernel.after(timeoutMs, () => reject(new DeadmanError(unknown)), request.sender);
+    this.#cancelTimeout = links.kernel.after(this.#manners.timeoutMs, () => this.#giveUp(), request.sender);
   }
 
   send(fate: Fate | null): void {
+    this.#fate = fate;
     const { dice } = this.#request.sender;
     const { timeoutMs, unknown } = this.#manners;
     switch (fate) {
       case 'requestLost':
         return;
       case 'requestDelayed':
-        this.#hearIn(dice.integer(1, timeoutMs), () => this.#reject(new DeadmanError(unknown)));
+        this.#hearIn(dice.integer(1, timeoutMs), () => this.#fail(unknown));
         return this.#arriveIn(dice.integer(timeoutMs, LONGEST_DELAY_MS), false);
       case 'statementRefused': {
         const code = dice.pick(['transaction-conflict', 'statement-timeout'] as const);
-        return this.#hearIn(dice.integer(1, timeoutMs - 1), () => this.#reject(new DeadmanError(code)));
+        return this.#hearIn(dice.integer(1, timeoutMs - 1), () => {
+          this.#links.situations.count('statementRefused: broken off');
+          this.#fail(code);
+        });
       }
       case 'requestDoubled':
         this.#arriveIn(this.#latency(), true);
@@ -189,21 +218,45 @@ class Exchange<T> {
     }
   }
 
+  /** Nothing was heard for too long. */
+  #giveUp(): void {
+    const wasLost = this.#fate === 'requestLost' && this.#arrivals === 0;
+    if (wasLost) this.#links.situations.count('requestLost: never arrived');
+    this.#fail(this.#manners.unknown);
+  }
+
+  #fail(code: ErrorCode): void {
+    this.#wasToldOfFailure = true;
+    this.#reject(new DeadmanError(code));
+  }
+
   #arriveIn(delayMs: number, isHeard: boolean, killsSender = false): void {
     this.#links.kernel.after(delayMs, () => {
       this.#arrive(isHeard);
-      if (killsSender) this.#request.sender.kill();
+      if (killsSender) this.#killSender();
     });
+  }
+
+  #killSender(): void {
+    const { sender } = this.#request;
+    const isDeadForThis = sender.isAlive && this.#timesCarriedOut > 0;
+    sender.kill();
+    if (isDeadForThis) this.#links.situations.count('senderKilled: dead once it was carried out');
   }
 
   /** The request is at the server, if it can get there. */
   #arrive(isHeard: boolean): void {
+    this.#arrivals += 1;
     const { network, listener } = this.#links;
     const { sender, server, what, act } = this.#request;
-    if (network.mannerOf(server) === 'refuses') {
-      return this.#hearIn(this.#latency(), () => this.#reject(new DeadmanError(this.#manners.away)));
+    if (!network.reaches(sender, server)) {
+      network.countMeeting(sender, server);
+      if (network.mannerOf(server) === 'refuses') {
+        this.#hearIn(this.#latency(), () => this.#fail(this.#manners.away));
+      }
+      return;
     }
-    if (!network.reaches(sender, server)) return;
+    this.#countArrival(isHeard);
     void act().then(
       (value) => (isHeard ? this.#replyWith(() => this.#resolve(value)) : listener.onUnheard(sender, what, value)),
       (error: unknown) => {
@@ -213,12 +266,21 @@ class Exchange<T> {
     );
   }
 
+  #countArrival(isHeard: boolean): void {
+    const { situations } = this.#links;
+    this.#timesCarriedOut += 1;
+    if (this.#timesCarriedOut > 1) situations.count('requestDoubled: carried out twice');
+    else if (this.#wasToldOfFailure)
+      situations.count('requestDelayed: carried out after its sender was told it failed');
+    else if (!isHeard && this.#fate === 'replyLost') situations.count('replyLost: carried out and never heard of');
+  }
+
   /** A server that goes away while its reply is under way takes the connection with it. */
   #replyWith(answer: () => void): void {
     const { network } = this.#links;
     const { sender, server } = this.#request;
     this.#hearIn(this.#latency(), () => {
-      if (network.mannerOf(server) === 'refuses') return this.#reject(new DeadmanError(this.#manners.unknown));
+      if (network.mannerOf(server) === 'refuses') return this.#fail(this.#manners.unknown);
       if (network.reaches(sender, server)) answer();
       else return 'silence';
     });

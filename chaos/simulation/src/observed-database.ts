@@ -56,12 +56,15 @@ export class ObservedDatabase extends MemoryDatabase {
     return { jobs: [...this.jobs.values()], tables, watch: this.watch };
   }
 
-  /** What was committed since then never happened. */
-  restore({ jobs, tables, watch }: Snapshot): void {
+  /** What was committed since then never happened. Returns how many rows of jobs that changes. */
+  restore({ jobs, tables, watch }: Snapshot): number {
+    const kept = new Set(jobs);
+    const changed = [...this.jobs.values()].filter((job) => !kept.has(job)).length;
     for (const job of this.jobs.values()) this.remove(job);
     for (const job of jobs) super.put(job);
     for (const [name, table] of this.#tables()) refill(table, copyOf(tables.get(name)!));
     this.watch = watch;
+    return changed;
   }
 
   #tables(): readonly (readonly [string, Table])[] {

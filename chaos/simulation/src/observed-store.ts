@@ -37,7 +37,7 @@ export class ObservedStore extends MemoryJobStore {
     batch: readonly Transition[],
     { skipLocked = false }: { readonly skipLocked?: boolean } = {},
   ): Promise<ApplyReceipt> {
-    const locked = new Set(skipLocked ? batch.filter(() => this.#conditions.isRowLocked()) : []);
+    const locked = new Set(skipLocked ? batch.filter(() => this.#meetsLock()) : []);
     const { results, outbox } = await super.apply(batch.filter((transition) => !locked.has(transition)));
     const left = [...results];
     const all = batch.map((transition): ApplyResult => (locked.has(transition) ? { kind: 'fenced' } : left.shift()!));
@@ -54,7 +54,7 @@ export class ObservedStore extends MemoryJobStore {
   }
 
   override async claimIdle(request: IdleClaim): Promise<readonly ClaimedJob[]> {
-    const isShort = request.limit > 1 && this.#conditions.isRowLocked();
+    const isShort = request.limit > 1 && this.#meetsLock();
     return super.claimIdle(isShort ? { ...request, limit: request.limit - 1 } : request);
   }
 
@@ -63,12 +63,18 @@ export class ObservedStore extends MemoryJobStore {
     readonly ids?: readonly string[];
   }): Promise<PromoteReceipt> {
     if (request.ids === undefined) return super.promoteDue(request);
-    return super.promoteDue({ ...request, ids: request.ids.filter(() => !this.#conditions.isRowLocked()) });
+    return super.promoteDue({ ...request, ids: request.ids.filter(() => !this.#meetsLock()) });
   }
 
   override async takeOutbox(request: OutboxQuery): Promise<readonly OutboxEntry[]> {
-    const isShort = request.limit > 1 && this.#conditions.isRowLocked();
+    const isShort = request.limit > 1 && this.#meetsLock();
     return super.takeOutbox(isShort ? { ...request, limit: 1 } : request);
+  }
+
+  #meetsLock(): boolean {
+    const isLocked = this.#conditions.isRowLocked();
+    if (isLocked) this.#conditions.situations.count('rowLocked: a row passed over');
+    return isLocked;
   }
 
   #count({ event, jobId }: Transition, result: ApplyResult): void {

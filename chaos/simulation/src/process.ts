@@ -109,10 +109,12 @@ export class Process implements Owner {
   /**
    * Everything that came meanwhile happens now. Which comes first, the timers or what waits in the sockets, hangs on where
    * in its event loop a real process was stopped: a request whose reply lies there may time out before it is read.
+   *
+   * Returns how much there was of it, that of its threads included.
    */
-  thaw(): void {
-    for (const thread of this.#threads) thread.thaw();
-    if (this.#timers === null) return;
+  thaw(): number {
+    const ofThreads = this.#threads.reduce((sum, thread) => sum + thread.thaw(), 0);
+    if (this.#timers === null) return ofThreads;
     const [timers, messages] = [this.#timers, this.#messages];
     this.#timers = null;
     this.#messages = [];
@@ -121,6 +123,7 @@ export class Process implements Owner {
     const areTimersFirst = this.dice.chance(0.5);
     for (const run of areTimersFirst ? timers : messages) this.#kernel.after(0, run, this);
     for (const run of areTimersFirst ? messages : timers) this.#kernel.after(0, run, this);
+    return ofThreads + timers.length + messages.length;
   }
 
   postpone(run: () => void): boolean {

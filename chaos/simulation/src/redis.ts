@@ -1,5 +1,5 @@
 import { LeaseStore, WakeUpSet } from '@deadman/domain';
-import type { Clock } from '@deadman/domain';
+import type { Clock, Lease } from '@deadman/domain';
 import { MemoryLeaseStore, MemoryWakeUpSet } from '@deadman/leases';
 import { VirtualClock } from './process.js';
 import type { Kernel } from './kernel.js';
@@ -41,16 +41,22 @@ export class SimulatedRedis {
     this.wakeUps = this.#facade<WakeUpSet>('wakeUps');
   }
 
-  /** Loses everything. */
-  empty(): void {
+  /** Loses everything. Returns how many leases stood. */
+  empty(): number {
+    const standing = this.#countStanding();
     this.#parts = newParts(this.#clock);
     this.#commands.length = 0;
+    return standing;
   }
 
-  /** Loses what it was told in its last `lostMs`. Reads are not repeated, so that nobody trusts what is left. */
-  rewind(lostMs: number): void {
+  /**
+   * Loses what it was told in its last `lostMs`. Reads are not repeated, so that nobody trusts what is left. Returns how
+   * many writes are lost.
+   */
+  rewind(lostMs: number): number {
     const untilMs = this.#clock.monotonicMs() - lostMs;
-    const kept = this.#commands.filter(({ atMs, name }) => atMs <= untilMs && name !== 'read');
+    const writes = this.#commands.filter(({ name }) => name !== 'read');
+    const kept = writes.filter(({ atMs }) => atMs <= untilMs);
     this.empty();
     for (const command of kept) {
       this.#clock.atMs = command.atMs;
@@ -58,6 +64,22 @@ export class SimulatedRedis {
     }
     this.#clock.atMs = null;
     this.#commands.push(...kept);
+    return writes.length - kept.length;
+  }
+
+  /** Leases that were set within their time and not given back, by what it was told. */
+  #countStanding(): number {
+    const nowMs = this.#clock.monotonicMs();
+    const standing = new Set<string>();
+    for (const { part, name, args, atMs } of this.#commands) {
+      if (part !== 'leases') continue;
+      const [leases, ttlMs] = args as [readonly Lease[], number];
+      if (name === 'release') for (const { jobId } of leases) standing.delete(jobId);
+      if ((name === 'acquire' || name === 'renew') && atMs + ttlMs > nowMs) {
+        for (const { jobId } of leases) standing.add(jobId);
+      }
+    }
+    return standing.size;
   }
 
   #facade<Port extends object>(part: Part): Port {

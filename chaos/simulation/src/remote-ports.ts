@@ -78,8 +78,8 @@ export class RemoteTransport extends Transport {
     return sent.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
   }
 
-  override async consumeReady(_queues: readonly string[], sink: TicketSink): Promise<Subscription> {
-    return this.#broker.join(this.#process, sink);
+  override async consumeReady(queues: readonly string[], sink: TicketSink): Promise<Subscription> {
+    return this.#broker.join(this.#process, queues, sink);
   }
 
   override async consumeDead(handler: DeathHandler): Promise<Subscription> {

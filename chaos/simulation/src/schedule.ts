@@ -1,9 +1,9 @@
 import type { Job } from '@deadman/domain';
 import { describeError } from './describe-error.js';
 import { duplicateRuns } from './duplicates.js';
-import { Clients } from './clients.js';
+import { Clients, LONGEST_BACKOFF_MS, MOST_ATTEMPTS } from './clients.js';
 import { Dice } from './dice.js';
-import { TTL_MS } from './deployment.js';
+import { BULK_QUEUE, servesBulk, TTL_MS } from './deployment.js';
 import { planFaults } from './fault-plan.js';
 import { Livelock } from './kernel.js';
 import type { FaultPlan } from './fault-plan.js';
@@ -105,11 +105,15 @@ async function untilHealed(world: World, clients: Clients): Promise<number> {
 
 /** The longest that what is open now can take when nothing goes wrong: every run to its timeout, on all slots, and every backoff. */
 function drainMs({ db, plan }: World): number {
-  const runsMs = (isRare: boolean): number =>
-    db.openJobs.filter(({ type }) => (type === RARE_TYPE) === isRare).reduce((sum, job) => sum + longestRunsMs(job), 0);
-  const backoffMs = 4 * 3_000;
+  const servingBulk = Array.from({ length: plan.workers }, (_, number) => number).filter(servesBulk).length;
+  const workersFor = ({ type, queue }: Job): number => {
+    if (type === RARE_TYPE) return 1;
+    return queue === BULK_QUEUE ? servingBulk : plan.workers;
+  };
+  const runsMs = db.openJobs.reduce((sum, job) => sum + longestRunsMs(job) / (workersFor(job) * plan.slots), 0);
+  const backoffMs = MOST_ATTEMPTS * LONGEST_BACKOFF_MS;
   const poisonMs = plan.hasPoison ? POISON_EXTRA_MS : 0;
-  return runsMs(false) / (plan.workers * plan.slots) + runsMs(true) / plan.slots + backoffMs + poisonMs;
+  return runsMs + backoffMs + poisonMs;
 }
 
 function longestRunsMs(job: Job): number {

@@ -25,6 +25,8 @@ export interface Script {
   readonly stepMs: number | null;
   /** The job that handed this one in. */
   readonly parent: string | null;
+  /** Which of the bodies that are handed in under its key. */
+  readonly body: number;
 }
 
 export const JOB_TYPE = 'simulated';
@@ -33,6 +35,8 @@ export const RARE_TYPE = 'rare';
 /** The names of the one change and the one step that a job may have. */
 export const CHANGE = 'change';
 export const STEP = 'step';
+/** Longer than the shortest there is. Milliseconds. */
+export const SNOOZE_MS = 1_500;
 
 export function scriptJob(dice: Dice, isPoison: boolean): Script {
   return {
@@ -46,13 +50,14 @@ export function scriptJob(dice: Dice, isPoison: boolean): Script {
     hasChild: dice.chance(0.3),
     stepMs: dice.pick([null, null, null, 10, 1_000]),
     parent: null,
+    body: 0,
   };
 }
 
 /** What a job hands in: one that does nothing but end. */
 function scriptChild(parent: string): Script {
   const none = { ms: 0, fails: 0, snoozes: 0, isDeaf: false, isPoison: false, wish: 'success' } as const;
-  return { ...none, changeMs: null, hasChild: false, stepMs: null, parent };
+  return { ...none, changeMs: null, hasChild: false, stepMs: null, parent, body: 0 };
 }
 
 export function scriptOf({ payload }: { readonly payload: string }): Script {
@@ -116,7 +121,7 @@ class Performance {
     await this.#pass(ms / 2);
     if (!isDeaf) signal.throwIfAborted();
     if (job.failures < fails) throw new Error('told to fail');
-    if (job.attempt <= snoozes) return { [OUTCOME]: 'snooze', delayMs: 1_500 };
+    if (job.attempt <= snoozes) return { [OUTCOME]: 'snooze', delayMs: SNOOZE_MS };
     if (wish === 'cancel') return { [OUTCOME]: 'cancel' };
     if (wish === 'dead') return { [OUTCOME]: 'dead', error: new Error('told to die') };
     if (!signal.aborted) this.#listener.onEffect(this.#execution);

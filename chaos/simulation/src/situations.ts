@@ -1,8 +1,7 @@
-/**
- * What has to come about in a run of a thousand schedules, or the run proves nothing about it. Each is a corner of the
- * protocol that a rule was written for.
- */
-export const REQUIRED_SITUATIONS = [
+import { FAULT_MARKS, NETWORK_MARKS, SKEW_MARK } from './fault-marks.js';
+
+/** Corners of the protocol that a rule was written for. */
+const CORNERS = [
   'zombie settled after reap',
   'claim reply lost',
   'late claim not started',
@@ -50,9 +49,17 @@ export const REQUIRED_SITUATIONS = [
   'stale commit dropped',
   'scan held back by a broken store',
   'lease store not trusted',
-  'request applied after its sender was told it failed',
-  'failover',
-] as const;
+  'key held by another body',
+  'answer to a client lost',
+];
+
+/** What has to come about in a run of a thousand schedules, or the run proves nothing about it. */
+export const REQUIRED_SITUATIONS: readonly string[] = [
+  ...CORNERS,
+  ...Object.values(FAULT_MARKS).flat(),
+  ...Object.values(NETWORK_MARKS).flat(),
+  SKEW_MARK,
+];
 
 /** Counts what came about, so that a run can show which corners it has seen and which it never reached. */
 export class Situations {

@@ -2,9 +2,7 @@ import { isTerminal } from '@deadman/domain';
 import type { AttemptRecord, Job } from '@deadman/domain';
 import type { Invariants, WatchedWorld } from './invariants.js';
 import { scriptOf } from './sim-handler.js';
-
-/** Reasons that end a job, as its history tells them (`faults.md` G5). */
-const DEATHS = ['exhausted', 'non-retryable', 'crash-loop', 'snooze-limit'];
+import { waitAfterFailure } from './waits.js';
 
 /** What clients submitted together, and what was asked of them. */
 export interface SubmittedBatch {
@@ -87,12 +85,7 @@ export class Verdict {
     if (job.state !== 'DEAD') return;
     const { limits } = this.#world;
     const reason = this.#historyOf(job).find(({ attempt }) => attempt === job.attempt)?.reason ?? 'none';
-    const isEarned =
-      reason === 'exhausted'
-        ? job.failures >= job.maxAttempts || job.retry.kind === 'none'
-        : reason === 'crash-loop'
-          ? job.crashes >= limits.crashBudget
-          : DEATHS.includes(reason);
+    const isEarned = isDeathOf(job, reason, limits.crashBudget);
     if (!isEarned) this.#report('G5 death', job, `died of '${reason}' with ${job.failures} failures`);
     if (reason === 'crash-loop' && !scriptOf(job).isPoison) {
       this.#report('G5 neighbour', job, `was blamed for ${job.crashes} crashes of others`);
@@ -156,5 +149,19 @@ export class Verdict {
 
   #report(check: string, job: Job, message: string): void {
     this.#invariants.report(check, job, message);
+  }
+}
+
+/** Whether a job that is DEAD has earned it, by the reason that its history tells (`faults.md` G5). */
+function isDeathOf(job: Job, reason: string, crashBudget: number): boolean {
+  switch (reason) {
+    case 'exhausted':
+      return waitAfterFailure(job) === null;
+    case 'non-retryable':
+      return scriptOf(job).wish === 'dead';
+    case 'crash-loop':
+      return job.crashes >= crashBudget;
+    default:
+      return false;
   }
 }

@@ -2,20 +2,23 @@ import type { BeatReply, ClaimedJob, EngineEvent, HandlerContext } from '@deadma
 import type { Worker } from '@deadman/engine';
 import { MemoryEffectStore, MemoryStoreNotices, MemoryWorkerRegistry } from '@deadman/store';
 import { Broker } from './broker.js';
-import { LIMITS, POLICY, startProgram, TTL_MS } from './deployment.js';
+import { DEFAULT_QUEUE, LIMITS, POLICY, QUEUES, servesBulk, startProgram, TTL_MS } from './deployment.js';
 import type { Intake, Program, Role } from './deployment.js';
 import { Dice } from './dice.js';
 import { Executions } from './executions.js';
 import type { Execution } from './executions.js';
-import type { Fault, FaultPlan, ServerName } from './fault-plan.js';
+import { SKEW_MARK } from './fault-marks.js';
+import type { Fault, FaultPlan } from './fault-plan.js';
 import { Historian } from './historian.js';
+import { Injector } from './injector.js';
+import type { Place } from './injector.js';
 import { Invariants } from './invariants.js';
 import type { WatchedWorld } from './invariants.js';
 import { Kernel } from './kernel.js';
 import { Network } from './network.js';
 import { ObservedDatabase } from './observed-database.js';
 import { ObservedStore } from './observed-store.js';
-import { Process, VirtualClock } from './process.js';
+import { EPOCH_MS, Process, VirtualClock } from './process.js';
 import { Promises } from './promises.js';
 import { SimulatedRedis } from './redis.js';
 import { RemoteEffects } from './remote-effects.js';
@@ -32,10 +35,6 @@ export type { Intake } from './deployment.js';
 
 /** How soon somebody starts a process again that died by itself. Milliseconds. */
 const RESTART_MS = 500;
-/** How long both servers are away in a blackout. Milliseconds. */
-const BLACKOUT_OVERLAP_MS = 500;
-/** How long a process that was told to stop may take before it is killed. Milliseconds. */
-const STOP_WITHIN_MS = 15_000;
 
 /** Methods of the store that tell a worker of claims it has. */
 const CLAIMS = new Set(['claim', 'claimIdle', 'findClaimed']);
@@ -44,6 +43,8 @@ const CLAIMS = new Set(['claim', 'claimIdle', 'findClaimed']);
 interface Post {
   readonly role: Role;
   readonly name: string;
+  /** Among those of its role. */
+  readonly number: number;
   life: number;
   process: Process;
   program: Program;
@@ -71,9 +72,9 @@ export class World {
   readonly #databaseClock = new VirtualClock(this.kernel);
   readonly #redis = new SimulatedRedis(this.kernel);
   readonly #broker: Broker;
+  readonly #injector: Injector;
   readonly #posts: Post[] = [];
   #lives = 0;
-  #failovers = 0;
   #isCalm = false;
 
   constructor(plan: FaultPlan, story: Story) {
@@ -93,8 +94,23 @@ export class World {
       onEffectCommitted: (jobId, value) => this.invariants.onEffectCommitted(jobId, value),
       onCommit: () => this.invariants.onCommit(),
     });
-    this.network = new Network(this.kernel, plan.network, this.historian);
-    this.#broker = new Broker(this.kernel, this.network, this.situations, TTL_MS);
+    this.network = new Network(this.kernel, plan.network, this.historian, this.situations);
+    const { kernel, network, situations } = this;
+    this.#broker = new Broker({ kernel, network, situations, queues: QUEUES, offsetHoldMs: TTL_MS });
+    this.#injector = new Injector({
+      kernel,
+      network,
+      situations,
+      db: this.db,
+      executions: this.executions,
+      invariants: this.invariants,
+      promises: this.promises,
+      redis: this.#redis,
+      broker: this.#broker,
+      databaseClock: this.#databaseClock,
+      placeOf: (victim) => this.#placeOf(victim),
+      tell: (what) => this.tell(WORLD, what),
+    });
     this.#man('api', plan.apis);
     this.#man('worker', plan.workers);
     this.#man('reaper', plan.reapers);
@@ -108,11 +124,11 @@ export class World {
 
   /** How many there have been. */
   get failovers(): number {
-    return this.#failovers;
+    return this.#injector.failovers;
   }
 
   get hasFailedOver(): boolean {
-    return this.#failovers > 0;
+    return this.failovers > 0;
   }
 
   get watched(): WatchedWorld {
@@ -136,141 +152,36 @@ export class World {
   }
 
   schedule(fault: Fault): void {
-    if (fault.kind === 'failover') this.#scheduleFailover(fault);
-    else this.kernel.after(fault.atMs, () => this.#inflict(fault));
+    this.#injector.schedule(fault);
   }
 
   /** The faults are over: every message arrives, every server answers, every process stands. */
   heal(): void {
     this.#isCalm = true;
+    this.#injector.calm();
     this.network.calm();
     this.#broker.onReturn();
     for (const { process } of this.#posts) process.thaw();
     this.tell(WORLD, () => 'the faults are over');
   }
 
-  #inflict(fault: Exclude<Fault, { kind: 'failover' }>): void {
-    if (this.#isCalm) return;
-    switch (fault.kind) {
-      case 'kill':
-        return this.#kill(this.#victim(fault.victim), fault.forMs);
-      case 'freeze':
-        return this.#freeze(this.#victim(fault.victim), fault);
-      case 'block':
-        return this.#block(this.#victim(fault.victim).process, fault.forMs);
-      case 'restart':
-        return this.#restart(this.#victim(fault.victim), fault.forMs);
-      case 'outage':
-        return this.#outage(fault);
-      case 'blackout':
-        return this.#blackout(fault);
-      case 'cut':
-        return this.#cut(this.#victim(fault.victim).name, fault.server, fault.forMs);
-      case 'redis-flush':
-        this.tell(WORLD, () => 'Redis is flushed');
-        return this.#redis.empty();
-      case 'redis-rewind':
-        this.tell(WORLD, () => `Redis loses its last ${fault.lostMs} ms`);
-        return this.#redis.rewind(fault.lostMs);
-      case 'kafka-wipe':
-        this.tell(WORLD, () => 'Kafka is wiped');
-        return this.#broker.wipe();
-      case 'rebalance':
-        this.tell(WORLD, () => 'a rebalance');
-        return this.#broker.rebalance();
-    }
+  #placeOf(victim: number): Place {
+    const post = this.#posts[victim % this.#posts.length]!;
+    return {
+      name: post.name,
+      get process() {
+        return post.process;
+      },
+      stop: () => post.program.stop(),
+      replace: (afterMs) => this.#replace(post, afterMs),
+    };
   }
 
-  #victim(number: number): Post {
-    return this.#posts[number % this.#posts.length]!;
-  }
-
-  #kill(post: Post, forMs: number): void {
-    this.tell(WORLD, () => `${post.process.name} is killed, and started again after ${forMs} ms`);
-    this.#replace(post, forMs);
-  }
-
-  #replace(post: Post, forMs: number): void {
+  #replace(post: Post, afterMs: number): void {
     post.process.kill();
     if (post.isExpected) return;
     post.isExpected = true;
-    this.kernel.after(forMs, () => this.#start(post));
-  }
-
-  #freeze({ name, process }: Post, { forMs, cutMs }: Fault & { kind: 'freeze' }): void {
-    this.tell(WORLD, () => `${process.name} stands still for ${forMs} ms`);
-    process.freeze();
-    if (cutMs > 0) this.#cut(name, 'postgres', forMs + cutMs);
-    this.kernel.after(forMs, () => process.thaw());
-  }
-
-  #block(process: Process, forMs: number): void {
-    this.tell(WORLD, () => `the main thread of ${process.name} is blocked for ${forMs} ms`);
-    process.block();
-    this.kernel.after(forMs, () => process.thaw());
-  }
-
-  #restart(post: Post, forMs: number): void {
-    const { process, program } = post;
-    if (!process.isWell) return;
-    this.tell(WORLD, () => `${process.name} is told to stop`);
-    process.isStopping = true;
-    const end = (): void => {
-      if (process === post.process) this.#replace(post, forMs);
-    };
-    void program.stop().then(() => this.kernel.after(0, end, process));
-    this.kernel.after(STOP_WITHIN_MS, end);
-  }
-
-  #outage({ server, manner, forMs, isEmptied }: Fault & { kind: 'outage' }): void {
-    this.tell(WORLD, () => `${server} ${manner === 'silent' ? 'falls silent' : 'is down'} for ${forMs} ms`);
-    this.network.takeDown(server, manner);
-    if (isEmptied && server === 'redis') this.#redis.empty();
-    if (isEmptied && server === 'kafka') this.#broker.wipe();
-    this.kernel.after(forMs, () => this.#bringUp(server));
-  }
-
-  #blackout({ atMs, forMs, lagMs }: Fault & { kind: 'blackout' }): void {
-    const silent = { kind: 'outage', manner: 'refuses', isEmptied: false, atMs } as const;
-    this.#outage({ ...silent, server: 'postgres', forMs });
-    this.kernel.after(Math.max(0, forMs - BLACKOUT_OVERLAP_MS), () => {
-      if (!this.#isCalm) this.#outage({ ...silent, server: 'redis', forMs: BLACKOUT_OVERLAP_MS + lagMs });
-    });
-  }
-
-  #bringUp(server: ServerName): void {
-    this.tell(WORLD, () => `${server} is there again`);
-    this.network.bringUp(server);
-    if (server === 'kafka') this.#broker.onReturn();
-  }
-
-  #cut(post: string, server: ServerName, forMs: number): void {
-    this.tell(WORLD, () => `${post} is cut off from ${server} for ${forMs} ms`);
-    this.network.cut(post, server);
-    this.kernel.after(forMs, () => this.network.mend(post, server));
-  }
-
-  /** What was committed in the last `lostMs` before the failover never happened, and nobody can be held to it. */
-  #scheduleFailover({ atMs, lostMs, forMs, stepMs }: Fault & { kind: 'failover' }): void {
-    this.kernel.after(Math.max(0, atMs - lostMs), () => {
-      if (this.#isCalm) return;
-      const generation = this.#failovers;
-      const snapshot = this.db.snapshot();
-      const seen = this.invariants.remember();
-      this.kernel.after(Math.min(atMs, lostMs), () => {
-        // A snapshot of a server that has been replaced since is of no use.
-        if (generation !== this.#failovers || this.#isCalm) return;
-        this.#failovers += 1;
-        this.tell(WORLD, () => `Postgres fails over, loses its last ${lostMs} ms, and is there after ${forMs} ms`);
-        this.situations.count('failover');
-        this.db.restore(snapshot);
-        this.#databaseClock.step(stepMs);
-        this.invariants.onFailover(seen.deaths, seen.exits);
-        this.promises.forgetWhatIsLost(this.db.jobs);
-        this.network.takeDown('postgres', 'refuses');
-        this.kernel.after(forMs, () => this.#bringUp('postgres'));
-      });
-    });
+    this.kernel.after(afterMs, () => this.#start(post));
   }
 
   #man(role: Role, count: number): void {
@@ -278,7 +189,7 @@ export class World {
       const name = `${role}-${number}`;
       const process = new Process(name, name, this.kernel, this.dice);
       const program: Program = { stop: async () => {}, intake: null, worker: null };
-      const post: Post = { role, name, life: 0, process, program, isExpected: true };
+      const post: Post = { role, name, number, life: 0, process, program, isExpected: true };
       this.#posts.push(post);
       this.#start(post);
     }
@@ -301,7 +212,8 @@ export class World {
       life: this.#lives,
       slots: this.plan.slots,
       // Only the first worker has all handlers, so that some jobs can run nowhere else.
-      jobTypes: post.name === 'worker-0' ? [JOB_TYPE, RARE_TYPE] : [JOB_TYPE],
+      jobTypes: post.number === 0 ? [JOB_TYPE, RARE_TYPE] : [JOB_TYPE],
+      queues: servesBulk(post.number) ? QUEUES : [DEFAULT_QUEUE],
       hear: (event) => this.#hear(post, process, event),
       runs: (worker) => this.#listenTo(process, worker),
     });
@@ -335,6 +247,8 @@ export class World {
 
   #beginRun(process: Process, incarnation: string, { job, signal }: HandlerContext): Execution {
     const claim = this.invariants.claims.get(`${job.id}/${job.attempt}`);
+    if (Math.abs(process.clock.now().getTime() - EPOCH_MS - this.kernel.nowMs) >= 60_000)
+      this.situations.count(SKEW_MARK);
     const execution = this.executions.begin({
       jobId: job.id,
       attempt: job.attempt,

@@ -113,7 +113,7 @@ export class Clients {
     const mayRepeat = order.specs[0]!.idempotencyKey !== null;
     for (let tries = 1; tries <= (mayRepeat ? MOST_TRIES : 1); tries += 1) {
       const failovers = this.#world.failovers;
-      const answer = await this.#ask(dice, (intake) => this.#send(intake, order, dice));
+      const answer = await this.#ask(dice, (intake) => this.#send(intake, order));
       if (answer !== 'silence' && 'value' in answer) {
         // What a failover lost while the answer was under way is nobody's promise.
         const isSure = failovers === this.#world.failovers;
@@ -129,11 +129,11 @@ export class Clients {
     this.#open -= 1;
   }
 
-  #send({ submitter }: Intake, { specs, body }: Order, dice: Dice): Promise<readonly Submitted[]> {
+  #send({ submitter }: Intake, { specs, body }: Order): Promise<readonly Submitted[]> {
     const batch = specs.map((spec): Submission => {
       const id = this.#ids.timeOrdered();
-      const isLater = dice.chance(0.2);
-      const due = isLater ? ({ kind: 'after', delayMs: dice.integer(1, 5_000) } as const) : NOW;
+      const { delayMs } = scriptOf(spec);
+      const due = delayMs === 0 ? NOW : ({ kind: 'after', delayMs } as const);
       const fingerprint = spec.idempotencyKey === null ? null : { body: String(body) };
       return { job: { id, ...spec }, transition: admit(id, due), fingerprint };
     });

@@ -3,7 +3,7 @@ import type { Job, JobLimits, JobState, StepContext } from '@deadman/domain';
 import type { Execution, Executions } from './executions.js';
 import type { DatabaseObserver, ObservedDatabase } from './observed-database.js';
 import type { Promises } from './promises.js';
-import { SNOOZE_MS, STEP } from './sim-handler.js';
+import { scriptOf, SNOOZE_MS, STEP } from './sim-handler.js';
 import { exactly, waitAfterFailure, waitAfterLapse } from './waits.js';
 import type { Wait } from './waits.js';
 
@@ -137,6 +137,7 @@ export class Invariants implements DatabaseObserver {
     if (unconfirmedAtMs !== null && nowMs > Math.max(unconfirmedAtMs, execution.process.runsSinceMs) + beatMs) {
       this.add('G2 unconfirmed', execution.jobId, `fires an effect at ${execution.attempt}, which no row confirms`);
     }
+    this.#judgeTimeout(execution);
     const silenceMs = executions.silenceMs(execution);
     const noticedByMs = Math.max(nowMs - silenceMs + ttlMs, execution.process.runsSinceMs) + 2 * beatMs;
     if (silenceMs > ttlMs && nowMs > noticedByMs) {
@@ -145,6 +146,17 @@ export class Invariants implements DatabaseObserver {
         execution.jobId,
         `fires an effect at attempt ${execution.attempt}, ${silenceMs} ms after its last good renewal`,
       );
+    }
+  }
+
+  /** A run past its timeout is told to stop (`protocol.md` §6); a worker that stood still has two beats from when it stands. */
+  #judgeTimeout({ jobId, attempt, startedAtMs, process }: Execution): void {
+    const { db, nowMs, beatMs } = this.#world();
+    const job = db.jobs.get(jobId);
+    if (job === undefined) return;
+    const stoppedByMs = Math.max(startedAtMs + job.timeoutMs, process.runsSinceMs) + 2 * beatMs;
+    if (nowMs > stoppedByMs) {
+      this.report('§6 timeout', job, `fires an effect at ${attempt}, ${nowMs - startedAtMs} ms after its start`);
     }
   }
 
@@ -206,6 +218,8 @@ export class Invariants implements DatabaseObserver {
   #judgeNew(job: Job): void {
     const isFirstState = job.state === 'PENDING' || job.state === 'SCHEDULED';
     if (!isFirstState || job.attempt !== 0) this.report('§1 first state', job, `begins as ${job.state}`);
+    const { delayMs } = scriptOf(job);
+    this.#judgeWait('§10 due', job, delayMs === 0 ? 'PENDING' : 'SCHEDULED', exactly(delayMs));
   }
 
   #judgeMove(before: Job, after: Job): void {

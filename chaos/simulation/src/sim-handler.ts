@@ -27,6 +27,8 @@ export interface Script {
   readonly parent: string | null;
   /** Which of the bodies that are handed in under its key. */
   readonly body: number;
+  /** How long after it was handed in it is due. Milliseconds. */
+  readonly delayMs: number;
 }
 
 export const JOB_TYPE = 'simulated';
@@ -51,13 +53,14 @@ export function scriptJob(dice: Dice, isPoison: boolean): Script {
     stepMs: dice.pick([null, null, null, 10, 1_000]),
     parent: null,
     body: 0,
+    delayMs: dice.split('due').pick([0, 0, 0, 0, dice.split('delay').integer(1, 5_000)]),
   };
 }
 
 /** What a job hands in: one that does nothing but end. */
 function scriptChild(parent: string): Script {
   const none = { ms: 0, fails: 0, snoozes: 0, isDeaf: false, isPoison: false, wish: 'success' } as const;
-  return { ...none, changeMs: null, hasChild: false, stepMs: null, parent, body: 0 };
+  return { ...none, changeMs: null, hasChild: false, stepMs: null, parent, body: 0, delayMs: 0 };
 }
 
 export function scriptOf({ payload }: { readonly payload: string }): Script {

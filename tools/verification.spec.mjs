@@ -2,9 +2,10 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { MUTANTS } from '../chaos/simulation/mutants/mutants.mjs';
+import { PAGE, readRows, rowOf } from './simulate/mutant-table.mjs';
+import { judge } from './simulate/mutants.mjs';
 import { ROOT } from './workspace.mjs';
 
-const PAGE = join(ROOT, 'docs', 'verification.md');
 const REGRESSIONS = join(ROOT, 'chaos', 'simulation', 'regressions');
 
 /** A test that the page names: a link to its file, and its title as it stands there. */
@@ -15,16 +16,40 @@ describe('the mutants of the simulation', () => {
     const places = edits.map(({ file, from }) => readFileSync(join(ROOT, file), 'utf8').split(from).length - 1);
     expect(places).toEqual(edits.map(() => 1));
   });
+
+  it('name what has to find them: a check within a budget, or a spec', () => {
+    const unnamed = MUTANTS.filter(({ spec, check, budget }) =>
+      spec === undefined ? !check || !(budget > 0) : check !== undefined || budget !== undefined,
+    );
+    expect(unnamed).toEqual([]);
+  });
+
+  it('are found by the check that they name, and by no other', () => {
+    const mutant = { name: 'of nobody', rule: '§1', check: 'G4 attempts', budget: 200 };
+    expect(judge(mutant, { check: 'G4 attempts', schedules: 3 })).toMatchObject({ isFound: true, schedules: 3 });
+    const other = judge(mutant, { check: 'G9 ends', schedules: 3 });
+    expect(other).toEqual({ isFound: false, how: 'by G9 ends, 3, and not by G4 attempts' });
+    expect(judge(mutant, null)).toEqual({ isFound: false, how: 'not in 200 schedules' });
+  });
 });
 
 describe('docs/verification.md', () => {
   const page = readFileSync(PAGE, 'utf8');
-  const cells = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
+  const rows = readRows(page);
 
-  it('has a row for every mutant, and for none that is gone', () => {
-    const rows = cells.filter(([, section, name]) => /^§\d+$/.test(section) && name !== undefined);
-    const told = rows.map(([, section, name]) => `${section} ${name}`);
-    expect(told.toSorted()).toEqual(MUTANTS.map(({ rule, name }) => `${rule} ${name}`).toSorted());
+  it('has a row for every mutant, with what finds it, and for none that is gone', () => {
+    const schedulesOf = new Map(rows.map(({ name, schedules }) => [name, schedules]));
+    const wanted = MUTANTS.map((mutant) => rowOf(mutant, schedulesOf.get(mutant.name)));
+    expect(rows.map(({ line }) => line).toSorted()).toEqual(wanted.toSorted());
+  });
+
+  it('says of no mutant that it took more schedules than it may', () => {
+    const budgets = new Map(MUTANTS.map(({ name, budget }) => [name, budget]));
+    const counted = rows.filter(({ name }) => budgets.get(name) !== undefined);
+    const wrong = counted.filter(
+      ({ name, schedules }) => !/^[1-9]\d*$/.test(schedules) || Number(schedules) > budgets.get(name),
+    );
+    expect(wrong).toEqual([]);
   });
 
   it('says what was wrong with every plan that is kept', () => {

@@ -1,36 +1,55 @@
 /**
- * Puts each mutant of `chaos/simulation/mutants/` into a copy of the code and has it found: by schedules, or by the spec
- * that is named for it. Prints for each which check found it and after how many schedules, and fails when one is not found.
+ * Puts each mutant of `chaos/simulation/mutants/` into a copy of the code and has it found: by the check of the simulation
+ * or by the spec that is named for it. Prints for each how it was found, and fails when one is not, or by something else:
+ * then its own check no longer sees what it is there for.
  */
 import { spawn } from 'node:child_process';
 import { MUTANTS } from '../../chaos/simulation/mutants/mutants.mjs';
 import { NODE, ROOT } from '../workspace.mjs';
 import { specFails } from './mutant-spec.mjs';
+import { readRows, rowOf } from './mutant-table.mjs';
 import { copyWithEdits, mainOf, removeCopy } from './source-copy.mjs';
 
 /** Mutants that are looked at side by side, each on one thread. */
 const AT_ONCE = 2;
 const FIRST_SEED = 1;
 
-/** @returns {Promise<number>} the exit code: 0 when every mutant was found */
-export async function findMutants(base, wanted) {
+/** Prints the rows of the page's tables in the end. */
+const TABLE = '--table';
+
+/**
+ * @param args parts of names, of which a mutant has to have one; none means all. `--table` prints the rows of the page, too.
+ * @returns {Promise<number>} the exit code: 0 when every mutant was found
+ */
+export async function findMutants(base, args) {
+  const wanted = args.filter((arg) => arg !== TABLE);
   const mutants = MUTANTS.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)));
   const left = mutants.entries();
-  let missed = 0;
+  const verdicts = [];
   const work = async () => {
     for (const [number, mutant] of left) {
-      const verdict = await lookFor(base, mutant, number);
-      if (!verdict.isFound) missed += 1;
-      print(mutant, verdict);
+      verdicts[number] = await lookFor(base, mutant, number);
+      print(mutant, verdicts[number]);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  process.stdout.write(`${mutants.length - missed} of ${mutants.length} mutants found\n`);
-  return missed === 0 && mutants.length > 0 ? 0 : 1;
+  const found = verdicts.filter(({ isFound }) => isFound).length;
+  process.stdout.write(`${found} of ${mutants.length} mutants found\n`);
+  if (args.includes(TABLE)) printTable(mutants, verdicts);
+  return found === mutants.length && found > 0 ? 0 : 1;
 }
 
 function print({ name, rule }, { isFound, how }) {
   process.stdout.write(`${isFound ? 'found ' : 'MISSED'}  ${rule.padEnd(4)} ${name.padEnd(62)} ${how}\n`);
+}
+
+/** In two parts, as on the page. A mutant that was missed has no row to be written down. */
+function printTable(mutants, verdicts) {
+  const found = mutants.map((mutant, index) => ({ mutant, ...verdicts[index] })).filter(({ isFound }) => isFound);
+  const bySpec = Object.groupBy(found, ({ mutant }) => String(mutant.spec !== undefined));
+  for (const rows of Object.values(bySpec)) {
+    process.stdout.write(`\n${rows.map(({ mutant, schedules }) => rowOf(mutant, schedules)).join('\n')}\n`);
+  }
 }
 
 async function lookFor(base, mutant, number) {
@@ -38,12 +57,24 @@ async function lookFor(base, mutant, number) {
   const copy = copyWithEdits(base, `mutant-${process.pid}-${number}`, mutant.edits);
   try {
     const args = ['--schedules', mutant.budget, '--seed', FIRST_SEED, '--threads', '1', '--until-found'];
-    const found = JSON.parse(await output(mainOf(copy), args.map(String)));
-    const how = found === null ? `not in ${mutant.budget} schedules` : `${found.check}, ${found.schedules}`;
-    return { isFound: found !== null, how };
+    return judge(mutant, JSON.parse(await output(mainOf(copy), args.map(String))));
   } finally {
     removeCopy(copy);
   }
+}
+
+/** @param found the first check that went red, and after how many schedules; null when none did */
+export function judge(mutant, found) {
+  if (found === null) return { isFound: false, how: `not in ${mutant.budget} schedules` };
+  const { check, schedules } = found;
+  if (check !== mutant.check) return { isFound: false, how: `by ${check}, ${schedules}, and not by ${mutant.check}` };
+  return { isFound: true, schedules, how: `${check}, ${schedules}${difference(mutant, schedules)}` };
+}
+
+/** Told and nothing more: any change of the engine's timing moves the number. */
+function difference({ name }, schedules) {
+  const written = readRows().find((row) => row.name === name)?.schedules;
+  return written === String(schedules) ? '' : ` (the page says ${written ?? 'nothing'}; --table prints its rows)`;
 }
 
 async function lookWithSpec({ spec, edits }, number) {

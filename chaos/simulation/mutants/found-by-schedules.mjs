@@ -1,10 +1,12 @@
 /**
- * Mutants that schedules find. `budget` is how many they may take; the table in `docs/verification.md` says how many they took.
+ * Mutants that schedules find. `budget` is how many they may take; the table in `docs/verification.md` says how many they took,
+ * and `npm run simulate -- --mutants --table` prints its rows.
  */
 export const FOUND_BY_SCHEDULES = [
   {
     name: 'a retry starts the count of attempts again',
     rule: '§1',
+    check: 'G4 attempts',
     budget: 200,
     edits: [
       {
@@ -17,6 +19,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'a cancel is forgotten at a failure',
     rule: '§1',
+    check: '§1 cancel',
     budget: 500,
     edits: [
       {
@@ -29,6 +32,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'a lapse counts as a failure',
     rule: '§2',
+    check: '§2 lapse',
     budget: 200,
     edits: [
       {
@@ -41,12 +45,14 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'the fence does not look at the token',
     rule: '§2',
+    check: 'G2 fence',
     budget: 3000,
     edits: [{ file: 'libs/store/src/memory/decide.ts', from: ' && job.claim.token === fence.token', to: '' }],
   },
   {
     name: 'a lapse written by a reaper passes for the worker’s own end',
     rule: '§2',
+    check: '§7 settled',
     budget: 500,
     edits: [
       {
@@ -59,6 +65,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'a lost reply is taken for a fence',
     rule: '§2',
+    check: '§2 already',
     budget: 500,
     edits: [
       {
@@ -71,6 +78,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'a key does not keep a second job out',
     rule: '§3',
+    check: 'G1 key',
     budget: 500,
     edits: [
       {
@@ -83,6 +91,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'a promotion writes no outbox row',
     rule: '§4',
+    check: 'G8 outbox row',
     budget: 200,
     edits: [
       { file: 'libs/store/src/memory/claim.ts', from: 'outbox: writeTickets(db, promoted) };', to: 'outbox: [] };' },
@@ -91,6 +100,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'a reclaim or a release writes no outbox row',
     rule: '§4',
+    check: 'G8 outbox row',
     budget: 200,
     edits: [
       {
@@ -103,6 +113,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'the relay does not turn',
     rule: '§4',
+    check: '§12 letter',
     budget: 200,
     edits: [
       {
@@ -115,6 +126,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'no idle claim',
     rule: '§5',
+    check: 'G9 ends',
     budget: 200,
     edits: [
       {
@@ -137,6 +149,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'a claim loop that waits for no time at all',
     rule: '§5',
+    check: 'G9 livelock',
     budget: 200,
     edits: [
       {
@@ -154,12 +167,14 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'a claim takes types that its worker does not know',
     rule: '§5',
+    check: '§5 types',
     budget: 200,
     edits: [{ file: 'libs/store/src/memory/claim.ts', from: ' && types.includes(job.type)', to: '' }],
   },
   {
     name: 'a late claim is started',
     rule: '§5',
+    check: 'G6 late start',
     budget: 1000,
     edits: [
       {
@@ -172,6 +187,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'a claim counts from its reply',
     rule: '§5',
+    check: 'G6 late start',
     budget: 3000,
     edits: [
       {
@@ -184,6 +200,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'a lost run is revived by a later renewal',
     rule: '§6',
+    check: 'G2 stale',
     budget: 3000,
     edits: [
       {
@@ -196,6 +213,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'a run that nobody vouches for is not given up',
     rule: '§6',
+    check: 'G2 zombie',
     budget: 3000,
     edits: [
       {
@@ -208,6 +226,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'an orphan is not released',
     rule: '§6',
+    check: '§6 orphan',
     budget: 1000,
     edits: [
       {
@@ -220,6 +239,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'a claim whose reply is out passes for an orphan',
     rule: '§6',
+    check: 'G6 start',
     budget: 3000,
     edits: [
       { file: 'libs/engine/src/heartbeat.ts', from: 'return !isInFlight && !held', to: 'return !held' },
@@ -229,6 +249,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'a run that no row confirms goes on',
     rule: '§6',
+    check: 'G2 unconfirmed',
     budget: 1000,
     edits: [
       {
@@ -241,6 +262,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'a run fires without a look at when it was last vouched for',
     rule: '§6',
+    check: 'G2 stale',
     budget: 3000,
     edits: [
       {
@@ -258,6 +280,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'a timer throws what nobody catches',
     rule: '§7',
+    check: 'uncaught',
     budget: 200,
     edits: [
       {
@@ -270,6 +293,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'the settler gives up when the store is away',
     rule: '§7',
+    check: '§7 outcome kept',
     budget: 500,
     edits: [
       {
@@ -282,6 +306,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'an effect is not fenced',
     rule: '§7',
+    check: 'G2 fence',
     budget: 500,
     edits: [
       {
@@ -294,6 +319,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'an effect is fenced first instead of last',
     rule: '§7',
+    check: 'G2 fence',
     budget: 1000,
     edits: [
       {
@@ -311,6 +337,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'an effect that exists is made again',
     rule: '§7',
+    check: 'G2 effect',
     budget: 500,
     edits: [
       {
@@ -324,6 +351,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'a change is made outside the transaction of its note',
     rule: '§7',
+    check: 'G2 effect',
     budget: 500,
     edits: [
       {
@@ -341,6 +369,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'a success does not name its effects',
     rule: '§7',
+    check: 'G2 effect',
     budget: 1000,
     edits: [
       {
@@ -353,6 +382,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'what a step remembers is done again',
     rule: '§7',
+    check: 'G2 step',
     budget: 500,
     edits: [
       {
@@ -365,6 +395,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'a step that began before is not in doubt',
     rule: '§7',
+    check: '§7 doubt',
     budget: 500,
     edits: [
       {
@@ -377,6 +408,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'staleness without an unbroken database',
     rule: '§9',
+    check: 'false reaps',
     budget: 6000,
     edits: [
       {
@@ -389,6 +421,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'a reap does not look at the lease',
     rule: '§9',
+    check: 'false reaps',
     budget: 3000,
     edits: [
       {
@@ -401,6 +434,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'a reap does not look at the worker',
     rule: '§9',
+    check: 'false reaps',
     budget: 3000,
     edits: [
       {
@@ -418,6 +452,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'no grace: a reap half a lease after the last beat',
     rule: '§9',
+    check: 'G6 start',
     budget: 3000,
     edits: [
       {
@@ -435,6 +470,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'a plain crash budget instead of quarantine',
     rule: '§9',
+    check: '§9 quarantine',
     budget: 3000,
     edits: [
       {
@@ -457,12 +493,14 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'a ticket takes a job out of quarantine',
     rule: '§9',
+    check: '§9 quarantine',
     budget: 1000,
     edits: [{ file: 'libs/store/src/memory/claim.ts', from: ' && isQuarantined === alone;', to: ';' }],
   },
   {
     name: 'a job from quarantine is taken by a worker that is busy',
     rule: '§9',
+    check: '§9 alone',
     budget: 3000,
     edits: [
       {
@@ -475,6 +513,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'others are claimed beside a job from quarantine',
     rule: '§9',
+    check: '§9 alone',
     budget: 3000,
     edits: [
       {
@@ -487,18 +526,21 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'a due time is not waited for',
     rule: '§10',
+    check: '§10 early',
     budget: 200,
     edits: [{ file: 'libs/store/src/memory/claim.ts', from: '    if (job.scheduledFor > now) break;\n', to: '\n' }],
   },
   {
     name: 'a letter leaves its outbox row',
     rule: '§12',
+    check: 'G8 outbox',
     budget: 200,
     edits: [{ file: 'libs/store/src/memory/outbox.ts', from: '  db.outbox.delete(rowId);\n', to: '\n' }],
   },
   {
     name: 'the row of a death is deleted when it was sent',
     rule: '§12',
+    check: '§12 letter',
     budget: 500,
     edits: [
       {

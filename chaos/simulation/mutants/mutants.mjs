@@ -7,8 +7,9 @@ import { FOUND_BY_SPECS } from './found-by-specs.mjs';
  * (`faults.md`).
  *
  * `edits`   each replaces the one place of its file that holds `from`; a mutant that no longer fits is an error.
- * `budget`  schedules within which it has to be found.
- * `spec`    the test that pins the rule instead.
+ * `check`   the check of the simulation that has to go red first; that another one does proves nothing of this one.
+ * `budget`  schedules within which it has to.
+ * `spec`    the test that pins the rule instead of a check.
  */
 export const MUTANTS = [...FOUND_BY_SCHEDULES, ...FOUND_BY_SPECS].toSorted(
   (one, other) => sectionOf(one) - sectionOf(other),

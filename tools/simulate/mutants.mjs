@@ -1,7 +1,7 @@
 /**
  * Puts each mutant of `chaos/simulation/mutants/` into a copy of the code and has it found: by the check of the simulation
- * or by the spec that is named for it. Prints for each how it was found, and fails when one is not, or by something else:
- * then its own check no longer sees what it is there for.
+ * or by the spec that is named for it, whatever else goes red on the way. Prints for each how it was found, and fails when
+ * one is not: then its check no longer sees what it is there for.
  */
 import { spawn } from 'node:child_process';
 import { MUTANTS } from '../../chaos/simulation/mutants/mutants.mjs';
@@ -56,19 +56,19 @@ async function lookFor(base, mutant, number) {
   if (mutant.spec !== undefined) return lookWithSpec(mutant, number);
   const copy = copyWithEdits(base, `mutant-${process.pid}-${number}`, mutant.edits);
   try {
-    const args = ['--schedules', mutant.budget, '--seed', FIRST_SEED, '--threads', '1', '--until-found'];
+    const args = ['--schedules', mutant.budget, '--seed', FIRST_SEED, '--threads', '1', '--until-found', mutant.check];
     return judge(mutant, JSON.parse(await output(mainOf(copy), args.map(String))));
   } finally {
     removeCopy(copy);
   }
 }
 
-/** @param found the first check that went red, and after how many schedules; null when none did */
-export function judge(mutant, found) {
-  if (found === null) return { isFound: false, how: `not in ${mutant.budget} schedules` };
-  const { check, schedules } = found;
-  if (check !== mutant.check) return { isFound: false, how: `by ${check}, ${schedules}, and not by ${mutant.check}` };
-  return { isFound: true, schedules, how: `${check}, ${schedules}${difference(mutant, schedules)}` };
+/** @param found how many schedules it took until the mutant's own check went red, or null and what did instead */
+export function judge(mutant, { schedules, instead }) {
+  const other = instead === null ? '' : `, which broke ${instead}`;
+  if (schedules === null)
+    return { isFound: false, how: `not by ${mutant.check} in ${mutant.budget} schedules${other}` };
+  return { isFound: true, schedules, how: `${mutant.check}, ${schedules}${difference(mutant, schedules)}` };
 }
 
 /** Told and nothing more: any change of the engine's timing moves the number. */

@@ -555,4 +555,117 @@ export const FOUND_BY_SCHEDULES = [
       },
     ],
   },
+  {
+    name: 'a claim takes jobs of queues that its worker does not serve',
+    rule: '§5',
+    check: '§5 queues',
+    budget: 200,
+    edits: [
+      {
+        file: 'libs/store/src/memory/claim.ts',
+        from: 'if (request.queues.includes(job.queue) && isClaimable',
+        to: 'if (isClaimable',
+      },
+    ],
+  },
+  {
+    name: 'whoever repeats a key is told that the body is the same',
+    rule: '§3',
+    check: 'G1 key',
+    budget: 200,
+    edits: [
+      {
+        file: 'libs/store/src/memory/submit.ts',
+        from: 'fingerprint: holder.fingerprint };',
+        to: 'fingerprint: submission.fingerprint! };',
+      },
+    ],
+  },
+  {
+    name: 'a run past its timeout is not told to stop',
+    rule: '§6',
+    check: '§6 timeout',
+    budget: 200,
+    edits: [
+      {
+        file: 'libs/engine/src/attempt-runner.ts',
+        from: 'clock.setTimer(Math.min(run.job.timeoutMs, MAX_TIMER_MS), () => run.abort(',
+        to: 'clock.setTimer(MAX_TIMER_MS, () => run.abort(',
+      },
+    ],
+  },
+  {
+    name: 'a budget of attempts that is spent is not the end',
+    rule: '§13',
+    check: '§13 retry',
+    budget: 200,
+    edits: [
+      { file: 'libs/domain/src/retry-policy.ts', from: '  if (failures >= maxAttempts) return null;\n', to: '' },
+    ],
+  },
+  {
+    name: 'a budget of attempts ends one failure early',
+    rule: '§13',
+    check: 'G5 death',
+    budget: 200,
+    edits: [
+      {
+        file: 'libs/domain/src/retry-policy.ts',
+        from: 'if (failures >= maxAttempts) return null;',
+        to: 'if (failures + 1 >= maxAttempts) return null;',
+      },
+    ],
+  },
+  {
+    name: 'a backoff does not grow with the failures',
+    rule: '§13',
+    check: '§13 retry',
+    budget: 500,
+    edits: [
+      {
+        file: 'libs/domain/src/retry-policy.ts',
+        from: 'baseMs * Math.min(factor ** (failures - 1), Number.MAX_SAFE_INTEGER)',
+        to: 'baseMs',
+      },
+    ],
+  },
+  {
+    name: 'a backoff has no longest',
+    rule: '§13',
+    check: '§13 retry',
+    budget: 500,
+    edits: [
+      {
+        file: 'libs/domain/src/retry-policy.ts',
+        from: 'return Math.min(maxMs, baseMs * Math.min(factor ** (failures - 1), Number.MAX_SAFE_INTEGER));',
+        to: 'return baseMs * Math.min(factor ** (failures - 1), maxMs);',
+      },
+    ],
+  },
+  {
+    name: 'a snooze is as short as may be',
+    rule: '§13',
+    check: '§13 snooze',
+    budget: 200,
+    edits: [
+      {
+        file: 'libs/domain/src/transition.ts',
+        from: 'delayMs: Math.max(event.delayMs, limits.minSnoozeMs)',
+        to: 'delayMs: Math.min(event.delayMs, limits.minSnoozeMs)',
+      },
+    ],
+  },
+  {
+    name: 'what is handed in for later is due at once',
+    rule: '§10',
+    check: '§10 due',
+    budget: 100,
+    edits: [
+      {
+        file: 'libs/store/src/memory/submit.ts',
+        from: "state: scheduledFor > now ? 'SCHEDULED' : decision.state,",
+        to: 'state: decision.state,',
+      },
+    ],
+  },
 ];

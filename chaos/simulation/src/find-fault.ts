@@ -1,17 +1,17 @@
 import { runSeeds } from './run-seeds.js';
 import type { SeedRange } from './run-seeds.js';
 
-/** The first rule that was broken, and after how many schedules. */
 export interface Find {
-  readonly check: string;
-  readonly schedules: number;
+  /** How many schedules it took until one broke the check; null when none did. */
+  readonly schedules: number | null;
+  /** The check that the first failing schedule broke, when none broke the one that was looked for. */
+  readonly instead: string | null;
 }
 
-/** Runs seeds until something is wrong. Null when nothing is. */
-export async function findFault(range: SeedRange): Promise<Find | null> {
-  const { totals } = await runSeeds({ ...range, untilFound: true });
-  const fault = totals.firstFault();
-  if (fault === null) return null;
-  const schedules = fault.seed === null ? totals.schedules : fault.seed - range.firstSeed + 1;
-  return { check: fault.violations[0]!.check, schedules };
+/** Runs seeds until one breaks this check, whichever others are broken on the way. */
+export async function findFault(check: string, range: SeedRange): Promise<Find> {
+  const { totals } = await runSeeds({ ...range, untilFound: check });
+  const fault = totals.firstFault(check);
+  if (fault === null) return { schedules: null, instead: totals.failures[0]?.violations[0]?.check ?? null };
+  return { schedules: fault.seed === null ? totals.schedules : fault.seed - range.firstSeed + 1, instead: null };
 }

@@ -36,7 +36,8 @@ async function main(): Promise<number> {
 function act(options: Options): Promise<number> {
   if (options.replay !== null) return tellStory(options.replay);
   if (options.plan !== null) return tellStory(options.plan);
-  return options.untilFound ? reportFirst(options) : runMany(options);
+  const { untilFound: check } = options;
+  return check === null ? runMany(options) : reportFirst(check, options);
 }
 
 async function tellStory(what: number | string): Promise<number> {
@@ -74,10 +75,10 @@ async function runOnce({ seed, schedules, threads, freshSeconds }: Options): Pro
 }
 
 /** For whoever starts this program to look for a mutant: one line of JSON. */
-async function reportFirst(options: Options): Promise<number> {
-  const found = await findFault({ ...options, firstSeed: options.seed });
+async function reportFirst(check: string, { seed, schedules, threads }: Options): Promise<number> {
+  const found = await findFault(check, { firstSeed: seed, schedules, threads });
   print(JSON.stringify(found));
-  return found === null ? 0 : 1;
+  return found.schedules === null ? 0 : 1;
 }
 
 async function tellFailure({ seed, violations: [first] }: Failure, folder: string | null): Promise<void> {

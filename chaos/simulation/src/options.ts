@@ -14,8 +14,8 @@ export interface Options {
   readonly plan: string | null;
   /** Runs new seeds for so many seconds, and reports them without deciding anything. */
   readonly freshSeconds: number | null;
-  /** Stops at the first violation and neither shrinks nor keeps it. */
-  readonly untilFound: boolean;
+  /** Stops at the first schedule that breaks this check, and neither shrinks nor keeps it; null for none. */
+  readonly untilFound: string | null;
   /** Where failing plans are kept; null keeps none. */
   readonly regressions: string | null;
   /** Where a long run writes down how far it is, and goes on after an interruption. */
@@ -47,7 +47,7 @@ export function parseOptions(args: readonly string[]): Options {
       replay: { type: 'string' },
       plan: { type: 'string' },
       fresh: { type: 'string' },
-      'until-found': { type: 'boolean', default: false },
+      'until-found': { type: 'string' },
       regressions: { type: 'string' },
       journal: { type: 'string' },
       code: { type: 'string', default: '' },
@@ -64,7 +64,7 @@ export function parseOptions(args: readonly string[]): Options {
     replay: values.replay === undefined ? null : toCount(values.replay, 'replay'),
     plan: values.plan ?? null,
     freshSeconds: values.fresh === undefined ? null : toCount(values.fresh, 'fresh', 1),
-    untilFound: values['until-found'],
+    untilFound: values['until-found'] ?? null,
     regressions: values.regressions ?? null,
     journal: values.journal ?? null,
     code: values.code,

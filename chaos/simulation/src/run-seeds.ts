@@ -10,8 +10,8 @@ export interface SeedRange {
   readonly threads: number;
   /** No seed is begun after so long. Milliseconds. */
   readonly withinMs?: number;
-  /** Stops at the first fault. */
-  readonly untilFound?: boolean;
+  /** Stops at the first schedule that breaks this check. */
+  readonly untilFound?: string;
 }
 
 export interface TimedTotals {
@@ -33,7 +33,7 @@ export async function runSeeds({
   const isOver = (): boolean =>
     seed >= firstSeed + schedules ||
     performance.now() > begunAtMs + withinMs ||
-    (untilFound === true && totals.firstFault() !== null);
+    (untilFound !== undefined && totals.firstFault(untilFound) !== null);
   const showProgress = progress(schedules);
   await runOnThreads({
     threads,

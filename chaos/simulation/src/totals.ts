@@ -24,6 +24,9 @@ export interface Failure {
 /** The largest share of reaps that may be false in schedules without a failover; a prototype of the rules had 1 in 4,000. */
 export const MAX_FALSE_REAPS = 0.001;
 
+/** What a mutant names as its check that shows in the share of false reaps alone. */
+const FALSE_REAPS = 'false reaps';
+
 export type Sums = Record<Exclude<keyof Measures, 'slowestMs'>, number>;
 
 /** Totals as they are written down. */
@@ -96,13 +99,17 @@ export class Totals {
     return this.#sums.calmReaps === 0 ? 0 : this.#sums.calmFalseReaps / this.#sums.calmReaps;
   }
 
-  /** The first thing that is wrong, for whoever looks for a mutant; null while nothing is. Without a seed it is one of all of them. */
-  firstFault(): { readonly seed: number | null; readonly violations: readonly Violation[] } | null {
-    const [failure] = this.failures.toSorted((one, other) => one.seed - other.seed);
-    if (failure !== undefined) return failure;
-    const areTooMany = this.#sums.calmFalseReaps >= 3 && this.falseReapShare > MAX_FALSE_REAPS;
-    const message = `${this.#sums.calmFalseReaps} of ${this.#sums.calmReaps} reaps were false`;
-    return areTooMany ? { seed: null, violations: [{ check: 'false reaps', jobId: '', message }] } : null;
+  /** The first seed that broke this check; null when none did. Too many false reaps are a fault of all seeds, and of none. */
+  firstFault(check: string): { readonly seed: number | null } | null {
+    if (check === FALSE_REAPS) return this.#hasTooManyFalseReaps ? { seed: null } : null;
+    const seeds = this.failures
+      .filter(({ violations }) => violations.some((violation) => violation.check === check))
+      .map(({ seed }) => seed);
+    return seeds.length === 0 ? null : { seed: Math.min(...seeds) };
+  }
+
+  get #hasTooManyFalseReaps(): boolean {
+    return this.#sums.calmFalseReaps >= 3 && this.falseReapShare > MAX_FALSE_REAPS;
   }
 
   /** What keeps a run from being green, as sentences. */

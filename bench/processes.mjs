@@ -1,11 +1,11 @@
 /** Starts what is measured, each in a process of its own, and watches its memory. */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { startChild } from '../tools/signals.mjs';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -72,7 +72,7 @@ export async function until(check, withinMs, what) {
 }
 
 function start(args, env, stdio) {
-  return spawn(process.execPath, args, { cwd: ROOT, env: { ...process.env, ...env }, stdio });
+  return startChild(process.execPath, args, { cwd: ROOT, env: { ...process.env, ...env }, stdio });
 }
 
 function controls(child) {

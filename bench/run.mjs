@@ -11,6 +11,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { listBuffers } from './lists.mjs';
+import { endWhenTold, untilTold } from '../tools/signals.mjs';
 import { cpuMs, ROOT, startBareFastify, startStandalone, watchMemory } from './processes.mjs';
 import { submitInBulk, submitOneByOne } from './submit.mjs';
 
@@ -26,15 +27,19 @@ const FOLDER = join(ROOT, '.deadman', 'bench');
 
 rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
-const postgres = await startEmbeddedPostgres({ dataDir: join(FOLDER, 'postgres') });
-try {
-  await migrate(postgres.url);
-  const intake = await measureIntake(postgres.localUrl);
-  const buffers = await listBuffers(postgres.url, { rows: ROWS, depth: 1_000 });
-  report({ ...intake, buffers });
-} finally {
-  await postgres.destroy();
-}
+const starting = startEmbeddedPostgres({ dataDir: join(FOLDER, 'postgres') });
+endWhenTold(async () => (await starting).destroy());
+process.exitCode = await untilTold(async () => {
+  const postgres = await starting;
+  try {
+    await migrate(postgres.url);
+    const intake = await measureIntake(postgres.localUrl);
+    const buffers = await listBuffers(postgres.url, { rows: ROWS, depth: 1_000 });
+    return report({ ...intake, buffers });
+  } finally {
+    await postgres.destroy();
+  }
+});
 
 async function measureIntake(databaseUrl) {
   const bare = await startBareFastify();
@@ -72,6 +77,7 @@ function summaryOf(rounds) {
   };
 }
 
+/** Returns the exit code. */
 function report(figures) {
   const { residentMiB: memory, buffers } = figures;
   const deepPageFactor = buffers.deep / buffers.first;
@@ -107,7 +113,7 @@ function report(figures) {
     figures.singleShare >= FLOORS.singleShare &&
     deepPageFactor <= FLOORS.deepPageFactor;
   process.stdout.write(isGood ? '\nAll floors are held.\n' : '\nA floor is missed.\n');
-  process.exitCode = isGood ? 0 : 1;
+  return isGood ? 0 : 1;
 }
 
 function memoryOf(samples) {

@@ -4,7 +4,7 @@
  * The SQL beside the handlers is run, too, and what guides show of all that is compared with it.
  * Exits with 1 when anything does not work, and shows what the service said.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -13,6 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { ensureBuilt } from '../tools/build-all.mjs';
 import { packSdk } from '../tools/pack-sdk.mjs';
+import { endWhenTold, startChild } from '../tools/signals.mjs';
 import { NODE, ROOT, projectEnv } from '../tools/workspace.mjs';
 
 /** How long the service may take to start, and a job to end. Milliseconds: bounds against hanging, not measurements. */
@@ -111,7 +112,7 @@ function npm(cwd, ...args) {
 
 async function withStandalone({ folder: data, handlers }, use) {
   const [port, managementPort] = [await freePort(), await freePort()];
-  const child = spawn(NODE, [join(ROOT, 'apps', 'standalone', 'dist', 'main.js')], {
+  const child = startChild(NODE, [join(ROOT, 'apps', 'standalone', 'dist', 'main.js')], {
     cwd: data,
     env: {
       PATH: process.env.PATH,
@@ -126,15 +127,19 @@ async function withStandalone({ folder: data, handlers }, use) {
   const said = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => said.push(chunk));
   const ended = new Promise((resolve) => child.once('close', resolve));
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await ended;
+    await removeDatabase(join(data, 'data'));
+  };
+  endWhenTold(() => stop().finally(() => rmSync(data, { recursive: true, force: true })));
   try {
     await ready(`http://127.0.0.1:${managementPort}/health/ready`, ended);
     await use(`http://127.0.0.1:${port}`);
   } catch (error) {
     throw new Error(`${error.message}\nThe service said:\n${Buffer.concat(said).toString()}`, { cause: error });
   } finally {
-    child.kill('SIGTERM');
-    await ended;
-    await removeDatabase(join(data, 'data'));
+    await stop();
   }
 }
 

@@ -2,8 +2,11 @@
 import { join } from 'node:path';
 import { ensureBuilt } from './build-all.mjs';
 import { ensureInstalled } from './install.mjs';
+import { untilTold } from './signals.mjs';
 import { ROOT, run } from './workspace.mjs';
 
-await ensureInstalled();
-await ensureBuilt();
-process.exitCode = await run('node', [join(ROOT, 'bench', 'run.mjs'), ...process.argv.slice(2)]);
+process.exitCode = await untilTold(async () => {
+  await ensureInstalled();
+  await ensureBuilt();
+  return run('node', [join(ROOT, 'bench', 'run.mjs'), ...process.argv.slice(2)]);
+});

@@ -9,6 +9,7 @@
  * open; the mutants of the idle claim and of the quarantine, which need minutes.
  */
 import { join } from 'node:path';
+import { untilTold } from './signals.mjs';
 import { NODE, ROOT, run } from './workspace.mjs';
 
 /** The shortest TTL there is, and a twentieth of all counts and durations. */
@@ -26,12 +27,14 @@ const RUNS = [
   ['--mutants', MUTANTS.join()],
 ];
 
-let failed = 0;
-for (const args of RUNS) {
-  const begun = performance.now();
-  const code = await run(NODE, [join(ROOT, 'tools', 'chaos.mjs'), ...args]);
-  if (code !== 0) failed += 1;
-  const seconds = Math.round((performance.now() - begun) / 1000);
-  process.stdout.write(`chaos ${args.join(' ')}: ${code === 0 ? 'ok' : 'FAILED'} (${seconds} s)\n`);
-}
-process.exitCode = failed === 0 ? 0 : 1;
+process.exitCode = await untilTold(async () => {
+  let failed = 0;
+  for (const args of RUNS) {
+    const begun = performance.now();
+    const code = await run(NODE, [join(ROOT, 'tools', 'chaos.mjs'), ...args]);
+    if (code !== 0) failed += 1;
+    const seconds = Math.round((performance.now() - begun) / 1000);
+    process.stdout.write(`chaos ${args.join(' ')}: ${code === 0 ? 'ok' : 'FAILED'} (${seconds} s)\n`);
+  }
+  return failed === 0 ? 0 : 1;
+});

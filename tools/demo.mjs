@@ -4,11 +4,11 @@
  * with 1 when something does not come out as it should, and then leaves the logs. Everything it starts ends with it.
  */
 import { rmSync } from 'node:fs';
-import { constants } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureBuilt } from './build-all.mjs';
 import { ensureInstalled } from './install.mjs';
+import { endWhenTold } from './signals.mjs';
 import { ROOT } from './workspace.mjs';
 
 const DATA_DIR = join(ROOT, '.deadman', 'demo');
@@ -41,7 +41,8 @@ async function main() {
   rmSync(join(DATA_DIR, 'services'), { recursive: true, force: true });
   const stack = new Stack({ dataDir: DATA_DIR, log: say });
   const site = { stack, services: null };
-  endOnSignal(site);
+  // Leaves nothing behind, whenever somebody has seen enough.
+  endWhenTold(() => closeSite(site));
   try {
     await openSite(site, Services);
     await killAWorker(site.services);
@@ -228,11 +229,4 @@ function chapter(title) {
 
 function say(line) {
   process.stdout.write(`${line}\n`);
-}
-
-/** Leaves nothing behind, whenever somebody has seen enough. */
-function endOnSignal(site) {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    process.once(signal, () => void closeSite(site).finally(() => process.exit(128 + constants.signals[signal])));
-  }
 }

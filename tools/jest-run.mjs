@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { untilTold } from './signals.mjs';
 import { NODE, ROOT, projectEnv, run } from './workspace.mjs';
 
 /**
@@ -50,5 +51,5 @@ function readReport(file) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [kind, project] = process.argv.slice(2);
-  process.exitCode = (await runTests([kind], { project })).code;
+  process.exitCode = await untilTold(async () => (await runTests([kind], { project })).code);
 }

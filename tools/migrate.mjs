@@ -2,8 +2,11 @@
 import { join } from 'node:path';
 import { ensureBuilt } from './build-all.mjs';
 import { ensureInstalled } from './install.mjs';
+import { untilTold } from './signals.mjs';
 import { NODE, ROOT, run } from './workspace.mjs';
 
-await ensureInstalled();
-await ensureBuilt();
-process.exitCode = await run(NODE, [join(ROOT, 'libs', 'store', 'dist', 'migrate.main.js'), ...process.argv.slice(2)]);
+process.exitCode = await untilTold(async () => {
+  await ensureInstalled();
+  await ensureBuilt();
+  return run(NODE, [join(ROOT, 'libs', 'store', 'dist', 'migrate.main.js'), ...process.argv.slice(2)]);
+});

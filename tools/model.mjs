@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { ensureStackBuilt } from './build-all.mjs';
 import { ensureInstalled } from './install.mjs';
+import { untilTold } from './signals.mjs';
 import { NODE, ROOT, run } from './workspace.mjs';
 
 const NOT_THERE = 3;
@@ -14,7 +15,9 @@ const NOT_THERE = 3;
 /** Debian's package for each program: Spin writes a verifier in C. */
 const PACKAGES = { spin: ['spin'], cc: ['gcc', 'libc6-dev'] };
 
-process.exitCode = (await isThere()) ? await run(NODE, [join(ROOT, 'chaos', 'model', 'run.mjs')]) : NOT_THERE;
+process.exitCode = await untilTold(async () =>
+  (await isThere()) ? run(NODE, [join(ROOT, 'chaos', 'model', 'run.mjs')]) : NOT_THERE,
+);
 
 async function isThere() {
   const missing = Object.keys(PACKAGES).filter((program) => spawnSync(program, ['--version']).error !== undefined);

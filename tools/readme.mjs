@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { ensureBuilt } from './build-all.mjs';
 import { ensureInstalled } from './install.mjs';
+import { endWhenTold, startChild } from './signals.mjs';
 import { NODE, ROOT, projectEnv } from './workspace.mjs';
 
 const PAGE = join(ROOT, 'README.md');
@@ -86,7 +87,7 @@ function report(faults) {
 async function startDeadman(port) {
   const folder = mkdtempSync(join(tmpdir(), 'deadman-readme-'));
   const managementPort = await freePort();
-  const child = spawn(NODE, [join(ROOT, 'apps', 'standalone', 'dist', 'main.js')], {
+  const child = startChild(NODE, [join(ROOT, 'apps', 'standalone', 'dist', 'main.js')], {
     cwd: ROOT,
     env: projectEnv({
       DEADMAN_DATA_DIR: folder,
@@ -96,15 +97,15 @@ async function startDeadman(port) {
     }),
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  await until(async () => (await fetch(`http://127.0.0.1:${managementPort}/health/ready`)).ok, child);
-  return {
-    async stop() {
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      await ended;
-      rmSync(folder, { recursive: true, force: true });
-    },
+  const ended = once(child, 'exit');
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
   };
+  endWhenTold(stop);
+  await until(async () => (await fetch(`http://127.0.0.1:${managementPort}/health/ready`)).ok, child);
+  return { stop };
 }
 
 /** One shell for the whole tour, since later commands use what earlier ones kept in variables. */

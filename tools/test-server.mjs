@@ -1,10 +1,7 @@
 /** The servers of a test run. */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { constants } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from './workspace.mjs';
-
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 const RUNS = join(ROOT, '.deadman', 'test', 'runs');
 const STACKS = join(ROOT, '.deadman', 'test', 'stacks');
@@ -21,12 +18,9 @@ export async function withTestServer(use) {
     startEmbeddedPostgres({ dataDir: join(RUNS, run), durable: false, settings: { max_connections: '400' } });
   for (const run of abandoned(RUNS)) await (await start(run)).destroy();
   const server = await start(String(process.pid));
-  const giveUp = (signal) => void server.destroy().then(() => process.exit(128 + constants.signals[signal]));
-  for (const signal of SIGNALS) process.once(signal, giveUp);
   try {
     return await use(server.url);
   } finally {
-    for (const signal of SIGNALS) process.off(signal, giveUp);
     await server.destroy();
   }
 }

@@ -11,6 +11,7 @@ import { ensureInstalled } from './install.mjs';
 import { runTests } from './jest-run.mjs';
 import { withTestServer, withTestStack } from './test-server.mjs';
 import { closingLine, forgottenSpecs, tallied } from './verdict.mjs';
+import { ToldToEnd, untilTold } from './signals.mjs';
 import { ROOT, run } from './workspace.mjs';
 
 /** Files that ran, of all kinds. */
@@ -64,7 +65,8 @@ const LANES = 2;
 
 if (process.argv.includes('--full')) process.env.DEADMAN_TEST_FULL = '1';
 
-await main(wantedSteps());
+const wantedNames = wantedSteps();
+process.exitCode = await untilTold(() => main(wantedNames));
 
 async function main(wanted) {
   const nothing = { passed: 0, failed: 0, skipped: 0 };
@@ -74,7 +76,7 @@ async function main(wanted) {
   if (STEPS.every((name) => wanted.includes(name))) {
     results.push(await timed('every spec file ran', everySpecFileRan, 1));
   }
-  finish(results.reduce(tallied, nothing));
+  return finish(results.reduce(tallied, nothing));
 }
 
 async function runSteps(wanted) {
@@ -163,6 +165,7 @@ async function succeeds(act) {
     await act();
     return 0;
   } catch (error) {
+    if (error instanceof ToldToEnd) throw error;
     process.stderr.write(`${error.message}\n`);
     return 1;
   }
@@ -177,5 +180,5 @@ function everySpecFileRan() {
 
 function finish(tally) {
   process.stdout.write(`\n${closingLine(tally)}\n`);
-  process.exitCode = tally.failed === 0 ? 0 : 1;
+  return tally.failed === 0 ? 0 : 1;
 }

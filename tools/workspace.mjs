@@ -1,8 +1,8 @@
 /** Where things are, and how the tools run other programs. Needs nothing that is not in Node 20 itself. */
-import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { endOf, startChild } from './signals.mjs';
 
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -39,22 +39,19 @@ export function projectEnv(more = {}) {
 
 /**
  * Runs a program in the workspace and resolves with its exit code, whatever that is. With `quiet`, its output is
- * kept back and shown only if it fails; with `hear`, it goes there, chunk by chunk, instead of to the terminal.
+ * kept back and shown only if it fails; with `hear`, it goes there, chunk by chunk, instead of to the terminal. A signal to
+ * this process reaches it, and outside `untilTold` ends this process, too, once the program has ended.
  *
  * @returns {Promise<number>}
  */
-export function run(command, args, { quiet = false, hear = null, env = projectEnv() } = {}) {
-  return new Promise((resolve, reject) => {
-    const stdio = quiet || hear ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'];
-    const child = spawn(command, args, { cwd: ROOT, env, stdio });
-    const said = [];
-    const listen = hear ?? ((chunk) => said.push(chunk));
-    child.stdout?.on('data', listen);
-    child.stderr?.on('data', listen);
-    child.once('error', reject);
-    child.once('close', (code) => {
-      if (code !== 0) process.stderr.write(Buffer.concat(said));
-      resolve(code ?? 1);
-    });
-  });
+export async function run(command, args, { quiet = false, hear = null, env = projectEnv() } = {}) {
+  const stdio = quiet || hear ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'];
+  const child = startChild(command, args, { cwd: ROOT, env, stdio });
+  const said = [];
+  const listen = hear ?? ((chunk) => said.push(chunk));
+  child.stdout?.on('data', listen);
+  child.stderr?.on('data', listen);
+  const code = await endOf(child);
+  if (code !== 0) process.stderr.write(Buffer.concat(said));
+  return code;
 }

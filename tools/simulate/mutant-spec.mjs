@@ -1,7 +1,7 @@
 /** Runs one spec against a copy of its project that carries a mutant. */
-import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { endOf, startChild } from '../signals.mjs';
 import { NODE, ROOT, projectEnv } from '../workspace.mjs';
 
 const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
@@ -37,11 +37,8 @@ async function isRed(folder, spec) {
   ];
   const args = [...FLAGS, JEST, ...which, '--ci', '--json', `--outputFile=${report}`];
   const env = projectEnv({ NODE_ENV: 'test' });
-  await new Promise((resolve, reject) => {
-    const child = spawn(NODE, args, { cwd: ROOT, env, stdio: 'ignore' });
-    child.once('error', reject);
-    child.once('close', resolve);
-  });
+  await endOf(startChild(NODE, args, { cwd: ROOT, env, stdio: 'ignore' }));
+  if (!existsSync(report)) throw new Error(`${spec} did not run to its end`);
   const { numFailedTests, numTotalTests, numRuntimeErrorTestSuites } = JSON.parse(readFileSync(report, 'utf8'));
   if (numTotalTests === 0 || numRuntimeErrorTestSuites > 0) throw new Error(`${spec} did not run`);
   return numFailedTests > 0;

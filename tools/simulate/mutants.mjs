@@ -3,8 +3,8 @@
  * or by the spec that is named for it, whatever else goes red on the way. Prints for each how it was found, and fails when
  * one is not: then its check no longer sees what it is there for.
  */
-import { spawn } from 'node:child_process';
 import { MUTANTS } from '../../chaos/simulation/mutants/mutants.mjs';
+import { endOf, startChild } from '../signals.mjs';
 import { NODE, ROOT } from '../workspace.mjs';
 import { specFails } from './mutant-spec.mjs';
 import { readRows, rowOf } from './mutant-table.mjs';
@@ -82,15 +82,11 @@ async function lookWithSpec({ spec, edits }, number) {
   return { isFound, how: isFound ? spec : `${spec} is green all the same` };
 }
 
-function output(file, args) {
-  return new Promise((resolve, reject) => {
-    const child = spawn(NODE, [file, ...args], { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
-    let text = '';
-    child.stdout.on('data', (chunk) => (text += chunk));
-    child.once('error', reject);
-    child.once('close', (code) => {
-      if (text === '') reject(new Error(`A mutant's run said nothing and ended with ${code}.`));
-      else resolve(text);
-    });
-  });
+async function output(file, args) {
+  const child = startChild(NODE, [file, ...args], { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  child.stdout.on('data', (chunk) => (text += chunk));
+  const code = await endOf(child);
+  if (text === '') throw new Error(`A mutant's run said nothing and ended with ${code}.`);
+  return text;
 }

@@ -85,14 +85,11 @@ function list(): number {
   return 0;
 }
 
+/** However often it is told to stop: one signal more would end it in the middle, and leave services and servers alone. */
 function stopOnSignal(): AbortSignal {
   const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => {
-      say('\nEnding what was started …');
-      stop.abort();
-    });
-  }
+  stop.signal.addEventListener('abort', () => say('\nEnding what was started …'));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
   return stop.signal;
 }
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureBuilt } from './build-all.mjs';
 import { ensureInstalled } from './install.mjs';
-import { endWhenTold } from './signals.mjs';
+import { endWhenTold, isTold } from './signals.mjs';
 import { ROOT } from './workspace.mjs';
 
 const DATA_DIR = join(ROOT, '.deadman', 'demo');
@@ -51,6 +51,8 @@ async function main() {
     rmSync(DATA_DIR, { recursive: true, force: true });
     return 0;
   } catch (error) {
+    // The site is being closed already, and that ends the process.
+    if (isTold()) return 1;
     process.stderr.write(`\nThe demo did not come out as it should: ${error.stack}\nThe logs: ${DATA_DIR}/services\n`);
     await closeSite(site);
     return 1;

@@ -69,6 +69,11 @@ export function endWhenTold(cleanUp) {
       .finally(() => process.exit(codeOf(told)));
 }
 
+/** Whether a signal has come: what fails since then fails because of it. */
+export function isTold() {
+  return told !== null;
+}
+
 function childrenEnded() {
   return Promise.all([...children].map((child) => once(child, 'close')));
 }

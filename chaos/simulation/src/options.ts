@@ -34,7 +34,8 @@ export const USAGE = `npm run simulate -- [options]
   --fresh SECONDS    new seeds for so long; reported, decides nothing
   --journal FILE     goes on where an earlier run with this file was interrupted
   --keep-nothing     failing plans are shown and not kept
-  --mutants [NAME]   puts known faults into copies of the code, and fails when one is not found`;
+  --mutants [NAME]   puts known faults into copies of the code, and fails when one is not found by its check;
+                     with --table before the names it prints the rows of docs/verification.md`;
 
 export function parseOptions(args: readonly string[]): Options {
   const { values } = parseArgs({

@@ -599,9 +599,7 @@ export const FOUND_BY_SCHEDULES = [
     rule: '§13',
     check: '§13 retry',
     budget: 200,
-    edits: [
-      { file: 'libs/domain/src/retry-policy.ts', from: '  if (failures >= maxAttempts) return null;\n', to: '' },
-    ],
+    edits: [{ file: 'libs/domain/src/retry-policy.ts', from: '  if (failures >= maxAttempts) return null;\n', to: '' }],
   },
   {
     name: 'a budget of attempts ends one failure early',

@@ -38,8 +38,8 @@ export interface Victims {
   readonly invariants: Invariants;
   readonly promises: Promises;
   readonly situations: Situations;
-  placeOf(victim: number): Place;
-  tell(what: () => string): void;
+  readonly placeOf: (victim: number) => Place;
+  readonly tell: (what: () => string) => void;
 }
 
 type FaultOf<Kind extends Fault['kind']> = Extract<Fault, { readonly kind: Kind }>;

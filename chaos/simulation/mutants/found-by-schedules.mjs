@@ -666,4 +666,160 @@ export const FOUND_BY_SCHEDULES = [
       },
     ],
   },
+  {
+    name: 'a retry of what was cancelled is said to be done and is not',
+    rule: '§11',
+    check: '§11 ready',
+    budget: 500,
+    edits: [
+      {
+        file: 'libs/engine/src/job-commands.ts',
+        from: "if (hasLeft(job, past)) return { kind: 'ready', job };",
+        to: "if (hasLeft(job, past) || job.state === 'CANCELLED') return { kind: 'ready', job };",
+      },
+    ],
+  },
+  {
+    name: 'a redrive starts over a later death than that of its letter',
+    rule: '§11',
+    check: '§11 ready',
+    budget: 3000,
+    edits: [
+      {
+        file: 'libs/engine/src/job-commands.ts',
+        from: "const isThatDeath = job.state === 'DEAD' && job.attempt === letter.attempt;",
+        to: "const isThatDeath = job.state === 'DEAD';",
+      },
+    ],
+  },
+  {
+    name: 'a job that waits after a failure is unknown to commands',
+    rule: '§11',
+    check: '§11 known',
+    budget: 500,
+    edits: [
+      {
+        file: 'libs/engine/src/job-commands.ts',
+        from: "if (job === null) return { kind: 'unknown' };",
+        to: "if (job === null || job.state === 'FAILED') return { kind: 'unknown' };",
+      },
+    ],
+  },
+  {
+    name: 'a crash loop ends one crash late',
+    rule: '§9',
+    check: '§9 crashes',
+    budget: 1000,
+    edits: [
+      {
+        file: 'libs/domain/src/transition.ts',
+        from: 'const isCrashLoop = crashes >= limits.crashBudget;',
+        to: 'const isCrashLoop = crashes > limits.crashBudget;',
+      },
+    ],
+  },
+  {
+    name: 'a job may snooze for ever',
+    rule: '§13',
+    check: '§13 snooze',
+    budget: 200,
+    edits: [
+      {
+        file: 'libs/domain/src/transition.ts',
+        from: 'const isTooMany = snoozes > limits.maxSnoozes;',
+        to: 'const isTooMany = false;',
+      },
+    ],
+  },
+  {
+    name: 'a snooze is not counted',
+    rule: '§2',
+    check: '§2 counters',
+    budget: 200,
+    edits: [
+      {
+        file: 'libs/domain/src/transition.ts',
+        from: '    snoozes,\n    lapsesInRow: 0,\n',
+        to: '    lapsesInRow: 0,\n',
+      },
+    ],
+  },
+  {
+    name: 'a timeout does not count among the lapses in a row',
+    rule: '§9',
+    check: '§2 counters',
+    budget: 200,
+    edits: [
+      {
+        file: 'libs/domain/src/transition.ts',
+        from: '  const lapsesInRow = job.lapsesInRow + 1;\n',
+        to: "  const lapsesInRow = job.lapsesInRow + (event.reason === 'timeout' ? 0 : 1);\n",
+      },
+    ],
+  },
+  {
+    name: 'a release ends the lapses in a row',
+    rule: '§9',
+    check: '§2 counters',
+    budget: 500,
+    edits: [
+      {
+        file: 'libs/domain/src/transition.ts',
+        from: "return { ...unchanged(job), state: 'PENDING', due: NOW, ends: end('released', startedAfterMs, reason) };",
+        to: "return { ...unchanged(job), lapsesInRow: 0, state: 'PENDING', due: NOW, ends: end('released', startedAfterMs, reason) };",
+      },
+    ],
+  },
+  {
+    name: 'a retry by a person keeps the failures',
+    rule: '§11',
+    check: '§2 counters',
+    budget: 200,
+    edits: [
+      {
+        file: 'libs/domain/src/transition.ts',
+        from: "...NO_COUNTS, state: 'PENDING', due: NOW, cancelRequest: 'clear' };",
+        to: "...NO_COUNTS, failures: job.failures, state: 'PENDING', due: NOW, cancelRequest: 'clear' };",
+      },
+    ],
+  },
+  {
+    name: 'a retry by a person keeps the cancel',
+    rule: '§11',
+    check: '§1 cancel',
+    budget: 200,
+    edits: [
+      {
+        file: 'libs/domain/src/transition.ts',
+        from: "...NO_COUNTS, state: 'PENDING', due: NOW, cancelRequest: 'clear' };",
+        to: "...NO_COUNTS, state: 'PENDING', due: NOW, cancelRequest: 'keep' };",
+      },
+    ],
+  },
+  {
+    name: 'a step gives another value than it remembers',
+    rule: '§7',
+    check: '§7 value',
+    budget: 500,
+    edits: [
+      {
+        file: 'libs/engine/src/run-steps.ts',
+        from: "if (begun.kind === 'done') return begun.value;",
+        to: "if (begun.kind === 'done') return 'null';",
+      },
+    ],
+  },
+  {
+    name: 'the loops of the reaper turn each millisecond',
+    rule: '§9',
+    check: 'G9 livelock',
+    budget: 50,
+    edits: [
+      {
+        file: 'libs/engine/src/loop.ts',
+        from: "const wantedMs = typeof everyMs === 'number' ? everyMs : everyMs();",
+        to: "const wantedMs = typeof everyMs === 'number' ? everyMs / 1_000 : everyMs();",
+      },
+    ],
+  },
 ];

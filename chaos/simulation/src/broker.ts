@@ -115,7 +115,9 @@ export class Broker {
     this.#generation += 1;
     this.#situations.count('rebalance');
     const before = this.#partitions.map(({ owner }) => owner);
+    const positions = this.#positions;
     for (const partition of this.#partitions) take(partition, null);
+    if (isForNothing && this.#positions < positions) this.#situations.count('rebalance: a ticket to be told again');
     const generation = this.#generation;
     this.#kernel.after(REBALANCE_MS, () => {
       if (generation !== this.#generation) return;
@@ -127,13 +129,25 @@ export class Broker {
 
   /** Forgets every message and offset, and the group with them. Members find out by themselves. Returns the messages lost. */
   wipe(): number {
-    const lost = this.#partitions.reduce((sum, { messages, committed }) => sum + messages.length - committed, 0);
-    const lostDeaths = this.#deaths.length;
+    const before = this.#open;
     this.#generation += 1;
     this.#partitions = newPartitions(this.#queues);
     this.#deaths = [];
     this.#members.clear();
-    return lost + lostDeaths;
+    return before - this.#open;
+  }
+
+  /** Messages that it would still have to tell somebody of. */
+  get #open(): number {
+    return this.#partitions.reduce(
+      (sum, { messages, committed }) => sum + messages.length - committed,
+      this.#deaths.length,
+    );
+  }
+
+  /** How far the owners have read, all partitions together. */
+  get #positions(): number {
+    return this.#partitions.reduce((sum, { position }) => sum + position, 0);
   }
 
   /** After an absence sessions count anew. */

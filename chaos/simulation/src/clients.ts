@@ -37,6 +37,14 @@ interface Order {
   readonly body: number;
 }
 
+/** What somebody wants to start over. */
+interface Wish {
+  readonly what: 'retry' | 'redrive';
+  readonly jobId: string;
+  /** The attempt at which the dead letter says that it died; null when it is not by a letter. */
+  readonly fromDeathAt: number | null;
+}
+
 /** What a client hears of a request, if anything. */
 type Answer<T> = { readonly value: T } | { readonly error: unknown } | 'silence';
 
@@ -168,7 +176,7 @@ export class Clients {
     const { value } = answer;
     situations.count(`cancel ${value.kind}`);
     this.#world.tell('client', () => `asks to cancel ${nameOf(jobId)} and is told: ${value.kind}`);
-    if (value.kind === 'unknown') return;
+    if (value.kind === 'unknown') return this.#judgeUnknown('cancel', jobId, failovers);
     if (value.kind === 'finished' && !isTerminal(value.job.state)) {
       this.#world.invariants.report('§11 cancel kept', value.job, `is said to have ended and is ${value.job.state}`);
     }
@@ -179,28 +187,50 @@ export class Clients {
   }
 
   async #retry(jobId: string, dice: Dice): Promise<void> {
-    await this.#startOver('retry', jobId, dice, ({ commands }) => commands.retry(jobId));
+    await this.#startOver({ what: 'retry', jobId, fromDeathAt: null }, dice, ({ commands }) => commands.retry(jobId));
   }
 
   async #redrive(jobId: string, dice: Dice): Promise<void> {
     const letter = [...this.#world.db.deadLetters.values()].find((found) => found.jobId === jobId);
-    if (letter !== undefined)
-      await this.#startOver('redrive', jobId, dice, ({ commands }) => commands.redrive(letter.id));
+    if (letter === undefined) return;
+    const wish = { what: 'redrive', jobId, fromDeathAt: letter.attempt } as const;
+    await this.#startOver(wish, dice, ({ commands }) => commands.redrive(letter.id));
   }
 
   async #startOver(
-    what: 'retry' | 'redrive',
-    jobId: string,
+    wish: Wish,
     dice: Dice,
     command: (intake: Intake) => Promise<{ readonly kind: string }>,
   ): Promise<void> {
-    const { promises, situations } = this.#world;
+    const { what, jobId } = wish;
+    const { promises, situations, failovers } = this.#world;
     promises.askRetry(jobId);
     this.#world.tell('client', () => `asks to ${what} ${nameOf(jobId)}`);
+    const before = this.#countReadied(wish);
     const answer = await this.#ask(dice, command);
     if (answer === 'silence' || 'error' in answer) return situations.count(`${what} not answered`);
     promises.answerRetry(jobId);
-    situations.count(`${what} ${answer.value.kind}`);
+    const { kind } = answer.value;
+    situations.count(`${what} ${kind}`);
+    if (kind === 'unknown') this.#judgeUnknown(what, jobId, failovers);
+    const isIdle = kind === 'ready' && this.#countReadied(wish) === before && failovers === this.#world.failovers;
+    if (isIdle)
+      this.#world.invariants.add('§11 ready', jobId, `is said to be ready after a ${what}, and nobody made it so`);
+  }
+
+  /** How often the job left an end or a wait; for a redrive, how often it left that death. */
+  #countReadied({ jobId, fromDeathAt }: Wish): number {
+    const readied = this.#world.invariants.readiedOf(jobId);
+    if (fromDeathAt === null) return readied.length;
+    return readied.filter(({ from, attempt }) => from === 'DEAD' && attempt === fromDeathAt).length;
+  }
+
+  /** Only what a failover has lost can be unknown. */
+  #judgeUnknown(what: string, jobId: string, failovers: number): void {
+    const { db, invariants } = this.#world;
+    if (failovers === this.#world.failovers && db.jobs.has(jobId)) {
+      invariants.add('§11 known', jobId, `is said not to exist after a ${what}`);
+    }
   }
 
   /** A request to one of the apis over a network of its own, which loses answers now and then while there are faults. */

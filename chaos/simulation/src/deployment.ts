@@ -24,7 +24,7 @@ import { ThreadHeart } from './thread-heart.js';
 /** Shorter than in production, so that a schedule sees several; said in every report. Milliseconds. */
 export const TTL_MS = 5_000;
 export const POLICY: LeasePolicy = leasePolicy(TTL_MS, { cancelGraceMs: 8_000 });
-export const LIMITS: JobLimits = { ...DEFAULT_LIMITS, quarantineMaxMs: 10_000 };
+export const LIMITS: JobLimits = { ...DEFAULT_LIMITS, quarantineMaxMs: 10_000, maxSnoozes: 3 };
 /** Scaled down with the quarantine's backoff. Milliseconds. */
 const QUARANTINE_WAIT_MS = 10_000;
 
@@ -38,7 +38,8 @@ export function servesBulk(number: number): boolean {
   return number % 2 === 0;
 }
 
-export type Role = 'api' | 'worker' | 'reaper' | 'recorder';
+export const ROLES = ['api', 'worker', 'reaper', 'recorder'] as const;
+export type Role = (typeof ROLES)[number];
 
 /** What an api process can be asked. */
 export interface Intake {

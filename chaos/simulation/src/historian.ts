@@ -125,6 +125,7 @@ export class Historian implements NetworkListener {
         if (event.state === 'DEAD') this.#count('died of crash-loop');
         return this.#count(`job-reclaimed ${event.reason}`);
       case 'run-aborted':
+        if (event.reason === 'shutdown') this.#count('restart: a run handed back');
         return this.#count(`run-aborted ${event.reason}`);
       case 'dead-letter-recorded':
         return this.#count(event.superseded ? 'superseded dead letter' : 'dead letter');

@@ -1,6 +1,9 @@
 import type { Broker } from './broker.js';
 import type { Executions } from './executions.js';
-import type { Absence, Severance } from './fault-marks.js';
+import { TTL_MS } from './deployment.js';
+import type { Role } from './deployment.js';
+import { befellMark, longAbsenceMark, longStandstillMark } from './fault-marks.js';
+import type { Absence, Severance, Standstill } from './fault-marks.js';
 import type { Fault, OutageManner, ServerName } from './fault-plan.js';
 import type { Invariants } from './invariants.js';
 import type { Kernel } from './kernel.js';
@@ -18,6 +21,7 @@ const STOP_WITHIN_MS = 15_000;
 
 /** A place in the deployment: whatever process stands there at the moment. */
 export interface Place {
+  readonly role: Role;
   readonly name: string;
   readonly process: Process;
   /** Tells the process to stop; resolves when it has. */
@@ -110,28 +114,41 @@ export class Injector {
 
   #kill({ victim, forMs }: FaultOf<'kill'>): void {
     const place = this.#victims.placeOf(victim);
-    const { process } = place;
+    const { process, role } = place;
     const runs = this.#victims.executions.atWorkOn(process).length;
+    const wasAlive = process.isAlive;
     this.#victims.tell(() => `${process.name} is killed, and started again after ${forMs} ms`);
     place.replace(forMs);
-    if (!process.isAlive) this.#mark('kill: a run ended', runs);
+    if (!wasAlive || process.isAlive) return;
+    this.#mark('kill: a run ended', runs);
+    this.#mark(befellMark('kill', role));
   }
 
   #freeze({ victim, forMs, cutMs }: FaultOf<'freeze'>): void {
-    const { kernel, placeOf, tell } = this.#victims;
-    const { name, process } = placeOf(victim);
+    const { placeOf, tell } = this.#victims;
+    const { name, process, role } = placeOf(victim);
     tell(() => `${process.name} stands still for ${forMs} ms`);
-    process.freeze();
+    this.#standStill('freeze', process.freeze(), forMs);
+    if (process.isFrozen) this.#mark(befellMark('freeze', role));
     if (cutMs > 0) this.#cut('freeze', name, 'postgres', forMs + cutMs);
-    kernel.after(forMs, () => this.#mark('freeze: an event held up', process.thaw()));
   }
 
   #block({ victim, forMs }: FaultOf<'block'>): void {
-    const { kernel, placeOf, tell } = this.#victims;
+    const { placeOf, tell } = this.#victims;
     const { process } = placeOf(victim);
     tell(() => `the main thread of ${process.name} is blocked for ${forMs} ms`);
-    process.block();
-    kernel.after(forMs, () => this.#mark('block: an event held up', process.thaw()));
+    this.#standStill('block', process.block(), forMs);
+  }
+
+  /** @param release lets go of the process, and says how much came meanwhile. */
+  #standStill(by: Standstill, release: () => number, forMs: number): void {
+    const { kernel } = this.#victims;
+    const sinceMs = kernel.nowMs;
+    kernel.after(forMs, () => {
+      const heldUp = release();
+      this.#mark(`${by}: an event held up`, heldUp);
+      if (heldUp > 0 && kernel.nowMs - sinceMs > TTL_MS) this.#mark(longStandstillMark(by));
+    });
   }
 
   #restart({ victim, forMs }: FaultOf<'restart'>): void {
@@ -180,22 +197,27 @@ export class Injector {
   #takeDown({ server, manner, by, forMs }: Absent): void {
     const { kernel, network, tell } = this.#victims;
     tell(() => `${server} ${manner === 'silent' ? 'falls silent' : 'is down'} for ${forMs} ms`);
-    network.takeDown(server, manner, by);
-    kernel.after(forMs, () => this.#bringUp(server));
+    const sinceMs = kernel.nowMs;
+    const end = network.takeDown(server, manner, by);
+    kernel.after(forMs, () => {
+      if (!network.isUp(server) && kernel.nowMs - sinceMs >= 1_000) this.#mark(longAbsenceMark(by));
+      end();
+      this.#onEnd(server);
+    });
   }
 
-  #bringUp(server: ServerName): void {
+  /** Something that kept a server away is over; something else may still do. */
+  #onEnd(server: ServerName): void {
     const { network, broker, tell } = this.#victims;
+    if (!network.isUp(server)) return;
     tell(() => `${server} is there again`);
-    network.bringUp(server);
     if (server === 'kafka') broker.onReturn();
   }
 
   #cut(by: Severance, place: string, server: ServerName, forMs: number): void {
     const { kernel, network, tell } = this.#victims;
     tell(() => `${place} is cut off from ${server} for ${forMs} ms`);
-    network.cut(place, server, by);
-    kernel.after(forMs, () => network.mend(place, server));
+    kernel.after(forMs, network.cut(place, server, by));
   }
 
   /** What was committed in the last `lostMs` before the failover never happened, and nobody can be held to it. */
@@ -227,7 +249,8 @@ export class Injector {
     const wasMs = db.now().getTime();
     databaseClock.step(stepMs);
     const isMs = db.now().getTime();
-    if (isMs !== wasMs) this.#mark(isMs < wasMs ? 'failover: the clock set back' : 'failover: the clock set ahead');
+    if (Math.abs(isMs - wasMs) >= 100)
+      this.#mark(isMs < wasMs ? 'failover: the clock set back' : 'failover: the clock set ahead');
     invariants.onFailover(replica.seen.deaths, replica.seen.exits);
     promises.forgetWhatIsLost(db.jobs);
     this.#takeDown({ server: 'postgres', manner: 'refuses', by: 'failover', forMs });

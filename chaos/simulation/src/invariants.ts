@@ -4,7 +4,7 @@ import type { Execution, Executions } from './executions.js';
 import type { DatabaseObserver, ObservedDatabase } from './observed-database.js';
 import type { Promises } from './promises.js';
 import { scriptOf, SNOOZE_MS, STEP } from './sim-handler.js';
-import { exactly, waitAfterFailure, waitAfterLapse } from './waits.js';
+import { exactly, waitAfterFailure, waitAfterLapse, wrongCounters } from './waits.js';
 import type { Wait } from './waits.js';
 
 /** A rule that did not hold. The names of checks begin with the invariant of `faults.md` that they belong to. */
@@ -33,6 +33,12 @@ export interface SeenClaim {
   readonly atMs: number;
 }
 
+/** A job that left an end or a wait, and as what. */
+export interface Readied {
+  readonly from: JobState;
+  readonly attempt: number;
+}
+
 /** `protocol.md` §1, written down once more: the code under test must not be what it is judged by. */
 const MOVES: Record<JobState, readonly JobState[]> = {
   PENDING: ['RUNNING', 'CANCELLED'],
@@ -54,6 +60,7 @@ export class Invariants implements DatabaseObserver {
   readonly #exits = new Map<string, number>();
   /** The attempts that began the step of a job. */
   readonly #steps = new Map<string, readonly number[]>();
+  readonly #readied = new Map<string, readonly Readied[]>();
   readonly #changed = new Set<string>();
   readonly #world: () => WatchedWorld;
   readonly #onLapse: (job: Job) => void;
@@ -79,6 +86,11 @@ export class Invariants implements DatabaseObserver {
     return { deaths: new Set(this.deaths), exits: new Map(this.#exits) };
   }
 
+  /** How often and as what this job was made ready, by a person or by its time. */
+  readiedOf(jobId: string): readonly Readied[] {
+    return this.#readied.get(jobId) ?? [];
+  }
+
   onChange(before: Job | undefined, after: Job): void {
     this.#changed.add(after.id);
     if (before === undefined) return this.#judgeNew(after);
@@ -97,12 +109,13 @@ export class Invariants implements DatabaseObserver {
     const told = new Set<string>();
     for (const { entry, createdAt } of db.outbox.values()) {
       if (createdAt.getTime() !== now) continue;
-      for (const id of entry.kind === 'dead' ? [entry.jobId] : entry.jobIds) told.add(id);
+      for (const id of entry.kind === 'dead' ? [entry.jobId] : entry.jobIds) told.add(`${entry.kind}/${id}`);
     }
     for (const id of this.#changed) {
       const job = db.jobs.get(id);
-      const mustBeTold = job !== undefined && (job.state === 'PENDING' || job.state === 'DEAD');
-      if (mustBeTold && !told.has(id)) this.report('G8 outbox row', job, `became ${job.state} without an outbox row`);
+      const kind = job?.state === 'PENDING' ? 'ready' : job?.state === 'DEAD' ? 'dead' : null;
+      if (kind === null || told.has(`${kind}/${id}`)) continue;
+      this.report('G8 outbox row', job!, `became ${job!.state} without an outbox row of the kind '${kind}'`);
     }
     this.#changed.clear();
   }
@@ -207,6 +220,13 @@ export class Invariants implements DatabaseObserver {
       );
   }
 
+  /** What a change or a step gave to its handler comes from a run of that job: its own, or an earlier one (`protocol.md` §7). */
+  onValue({ jobId, attempt }: Execution, what: string, value: unknown): void {
+    const from = this.#world().executions.find(Number(value));
+    if (from?.jobId === jobId && from.attempt <= attempt) return;
+    this.add('§7 value', jobId, `is given ${JSON.stringify(value)} by its ${what} at attempt ${attempt}`);
+  }
+
   report(check: string, job: Job, message: string): void {
     this.add(check, job.id, message);
   }
@@ -227,6 +247,7 @@ export class Invariants implements DatabaseObserver {
       this.report('§1 moves', after, `went from ${before.state} to ${after.state}`);
     }
     if (isTerminal(before.state)) this.#judgeExit(before, after);
+    if (after.state === 'PENDING' && before.state !== 'RUNNING') this.#noteReady(before);
     const mayGoOn = ['RUNNING', 'SUCCEEDED', 'CANCELLED'].includes(after.state);
     if (before.state === 'RUNNING' && before.cancelRequestedAt !== null && !mayGoOn) {
       this.report('§1 cancel', after, `became ${after.state} although a cancel was asked for`);
@@ -236,6 +257,12 @@ export class Invariants implements DatabaseObserver {
       const isEarly = before.scheduledFor > db.now() && this.#world().promises.retriesOf(after.id) === 0;
       if (isEarly) this.report('§10 early', after, 'became ready before its time');
     }
+  }
+
+  /** Somebody, or its time, made it ready although it had ended or waited. */
+  #noteReady(before: Job): void {
+    const ready = this.#readied.get(before.id) ?? [];
+    this.#readied.set(before.id, [...ready, { from: before.state, attempt: before.attempt }]);
   }
 
   #judgeExit(before: Job, after: Job): void {
@@ -251,11 +278,14 @@ export class Invariants implements DatabaseObserver {
     if (after.attempt !== before.attempt + (isClaim ? 1 : 0)) {
       this.report('G4 attempts', after, `went from attempt ${before.attempt} to ${after.attempt}`);
     }
-    if (after.lapses > before.lapses && after.failures !== before.failures) {
-      this.report('§2 lapse', after, 'counts a lapse as a failure');
-    }
     if (before.state === 'RUNNING' && after.state === 'RUNNING' && before.claim?.token !== after.claim?.token) {
       this.report('G6 token', after, 'changed hands while it ran');
+    }
+    const wrong = wrongCounters(before, after);
+    if (wrong.length > 0)
+      this.report('§2 counters', after, `went from ${before.state} to ${after.state} with ${wrong.join(', ')}`);
+    if (isTerminal(before.state) && after.cancelRequestedAt !== null) {
+      this.report('§1 cancel', after, 'starts over with the cancel that was asked of it before');
     }
   }
 
@@ -280,20 +310,23 @@ export class Invariants implements DatabaseObserver {
 
   #judgeEnd(before: Job, after: Job): void {
     if (after.lapses > before.lapses) this.#onLapse(before);
-    // A cancel ends it, whatever else would have come.
-    if (after.state === 'CANCELLED') return;
-    if (after.failures > before.failures) this.#judgeFailure(after);
-    if (after.lapses > before.lapses && after.state !== 'DEAD') this.#judgeLapse(after);
-    if (after.snoozes > before.snoozes) this.#judgeWait('§13 snooze', after, 'SCHEDULED', exactly(SNOOZE_MS));
+    // A cancel ends it, whatever else would have come. Whether it may be DEAD, G5 asks in the end.
+    if (after.state === 'CANCELLED' || after.state === 'DEAD') return;
+    if (after.failures > before.failures) return this.#judgeWait('§13 retry', after, 'FAILED', waitAfterFailure(after));
+    if (after.lapses > before.lapses) return this.#judgeLapse(after);
+    if (after.snoozes > before.snoozes) return this.#judgeSnooze(after);
+    if (after.state !== 'SUCCEEDED') this.#judgeWait('§7 release', after, 'PENDING', exactly(0));
   }
 
-  /** A budget that is spent ends a job; until then it waits as its policy says. Whether it may be DEAD sooner, G5 asks. */
-  #judgeFailure(after: Job): void {
-    if (after.state !== 'DEAD') this.#judgeWait('§13 retry', after, 'FAILED', waitAfterFailure(after));
+  #judgeSnooze(after: Job): void {
+    const isSpent = after.snoozes > this.#world().limits.maxSnoozes;
+    this.#judgeWait('§13 snooze', after, 'SCHEDULED', isSpent ? null : exactly(SNOOZE_MS));
   }
 
   #judgeLapse(after: Job): void {
-    const wait = waitAfterLapse(after, this.#world().limits);
+    const { limits } = this.#world();
+    if (after.crashes >= limits.crashBudget) return this.#judgeWait('§9 crashes', after, 'DEAD', null);
+    const wait = waitAfterLapse(after, limits);
     this.#judgeWait('§9 wait', after, wait === null ? 'PENDING' : 'SCHEDULED', wait ?? exactly(0));
   }
 

@@ -39,6 +39,13 @@ describe('Kernel', () => {
     await expect(kernel.run(2)).rejects.toBeInstanceOf(Livelock);
   });
 
+  it('tells when something turns nearly on the spot', async () => {
+    const kernel = new Kernel();
+    const spin = (): void => void kernel.after(0.5, spin);
+    kernel.after(1, spin);
+    await expect(kernel.run(60_000)).rejects.toBeInstanceOf(Livelock);
+  });
+
   it('forgets what was taken back', async () => {
     const kernel = new Kernel();
     let ran = 0;

@@ -17,8 +17,11 @@ export interface Owner {
 
 /** Events of one instant past which the world is taken to turn on the spot. A busy one has some hundred. */
 const MOST_AT_ONCE = 100_000;
+/** And of ten seconds. The busiest deployment that is simulated has some 5,000. */
+const MOST_IN_A_WHILE = 15_000;
+const WHILE_MS = 10_000;
 
-/** Something asks to go on at once, again and again, and time stands still: a real process would eat its core. */
+/** Something asks to go on at once or nearly so, again and again: a real process would eat its core. */
 export class Livelock extends Error {
   override readonly name = 'Livelock';
 }
@@ -34,6 +37,7 @@ export class Kernel {
   #order = 0;
   #ran = 0;
   #ranAtOnce = 0;
+  #while = { sinceMs: 0, ran: 0 };
 
   get nowMs(): number {
     return this.#nowMs;
@@ -69,6 +73,9 @@ export class Kernel {
   #moveTo(atMs: number): void {
     this.#ranAtOnce = atMs === this.#nowMs ? this.#ranAtOnce + 1 : 0;
     if (this.#ranAtOnce > MOST_AT_ONCE) throw new Livelock(`${MOST_AT_ONCE} events at ${atMs} ms, and no end`);
+    if (atMs >= this.#while.sinceMs + WHILE_MS) this.#while = { sinceMs: atMs, ran: 0 };
+    this.#while.ran += 1;
+    if (this.#while.ran > MOST_IN_A_WHILE) throw new Livelock(`${MOST_IN_A_WHILE} events within ${WHILE_MS} ms`);
     this.#nowMs = atMs;
   }
 

@@ -1,6 +1,6 @@
 import { DeadmanError, isDeadmanError } from '@deadman/domain';
 import type { ErrorCode } from '@deadman/domain';
-import { absenceMark, cutMark } from './fault-marks.js';
+import { absenceMark, cutMark, lostReplyMark } from './fault-marks.js';
 import type { Absence, Severance } from './fault-marks.js';
 import { CALM } from './fault-plan.js';
 import type { NetworkFaults, OutageManner, ServerName } from './fault-plan.js';
@@ -27,11 +27,14 @@ const MANNERS: Record<ServerName, ServerManners> = {
 /** Longest that a delayed request is under way. Milliseconds. */
 const LONGEST_DELAY_MS = 12_000;
 
-/** A server that is away for everybody. */
+/** What keeps a server away from everybody. */
 interface Down {
   readonly manner: OutageManner;
   readonly by: Absence;
 }
+
+/** Ends something that was begun, and nothing of the same kind that others have begun since. */
+export type End = () => void;
 
 /** What can become of a message. */
 export type Fate = Exclude<keyof NetworkFaults, 'rowLocked'>;
@@ -59,8 +62,8 @@ export class Network {
   readonly #kernel: Kernel;
   readonly #listener: NetworkListener;
   readonly #situations: Situations;
-  readonly #down = new Map<ServerName, Down>();
-  readonly #cuts = new Map<string, Severance>();
+  readonly #down = new Map<ServerName, Set<Down>>();
+  readonly #cuts = new Map<string, Set<{ readonly by: Severance }>>();
   #faults: NetworkFaults;
 
   constructor(kernel: Kernel, faults: NetworkFaults, listener: NetworkListener, situations: Situations) {
@@ -77,29 +80,23 @@ export class Network {
     this.#cuts.clear();
   }
 
-  takeDown(server: ServerName, manner: OutageManner, by: Absence): void {
-    this.#down.set(server, { manner, by });
+  /** The server is away until this and whatever else keeps it away has ended. */
+  takeDown(server: ServerName, manner: OutageManner, by: Absence): End {
+    return addTo(this.#down, server, { manner, by });
   }
 
-  bringUp(server: ServerName): void {
-    this.#down.delete(server);
-  }
-
-  cut(post: string, server: ServerName, by: Severance): void {
-    this.#cuts.set(`${post}/${server}`, by);
-  }
-
-  mend(post: string, server: ServerName): void {
-    this.#cuts.delete(`${post}/${server}`);
+  /** The same for one process and one server. */
+  cut(post: string, server: ServerName, by: Severance): End {
+    return addTo(this.#cuts, `${post}/${server}`, { by });
   }
 
   isUp(server: ServerName): boolean {
-    return !this.#down.has(server);
+    return this.mannerOf(server) === null;
   }
 
   /** Whether messages between the two arrive at all. */
   reaches(sender: Process, server: ServerName): boolean {
-    return this.isUp(server) && !this.#cuts.has(`${sender.post}/${server}`);
+    return this.isUp(server) && this.#cutOf(sender, server) === undefined;
   }
 
   /** Whether a scan of `sender` meets somebody else's lock on a row. */
@@ -134,17 +131,32 @@ export class Network {
     });
   }
 
-  /** How a request meets a server that is away; null when it is there. */
+  /** How a request meets a server that is away; null when it is there. One that refuses is not silent. */
   mannerOf(server: ServerName): OutageManner | null {
-    return this.#down.get(server)?.manner ?? null;
+    return this.#downOf(server)?.manner ?? null;
   }
 
   /** A request met a server that is away, or a cut. */
   countMeeting(sender: Process, server: ServerName): void {
-    const down = this.#down.get(server);
-    const cut = this.#cuts.get(`${sender.post}/${server}`);
+    const down = this.#downOf(server);
+    const cut = this.#cutOf(sender, server);
     if (down !== undefined) this.#situations.count(absenceMark(down.by, server, down.manner));
-    else if (cut !== undefined) this.#situations.count(cutMark(cut, server));
+    else if (cut !== undefined) this.#situations.count(cutMark(cut.by, server));
+  }
+
+  /** A reply was under way when its server went away. */
+  countLostReply(server: ServerName): void {
+    const down = this.#downOf(server);
+    if (down !== undefined) this.#situations.count(lostReplyMark(down.by));
+  }
+
+  #downOf(server: ServerName): Down | undefined {
+    const all = [...(this.#down.get(server) ?? [])];
+    return all.find(({ manner }) => manner === 'refuses') ?? all[0];
+  }
+
+  #cutOf({ post }: Process, server: ServerName): { readonly by: Severance } | undefined {
+    return this.#cuts.get(`${post}/${server}`)?.values().next().value;
   }
 
   #fate(sender: Process, server: ServerName): Fate | null {
@@ -155,6 +167,12 @@ export class Network {
     }
     return null;
   }
+}
+
+function addTo<Key, Item>(sets: Map<Key, Set<Item>>, key: Key, item: Item): End {
+  const set = sets.get(key) ?? new Set();
+  sets.set(key, set.add(item));
+  return () => void set.delete(item);
 }
 
 interface Links {
@@ -179,6 +197,7 @@ class Exchange<T> {
   readonly #reject: (error: unknown) => void;
   readonly #manners: ServerManners;
   readonly #cancelTimeout: () => void;
+  readonly #sentAtMs: number;
   #fate: Fate | null = null;
   #arrivals = 0;
   #timesCarriedOut = 0;
@@ -190,6 +209,7 @@ class Exchange<T> {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#manners = MANNERS[request.server];
+    this.#sentAtMs = links.kernel.nowMs;
     this.#cancelTimeout = links.kernel.after(this.#manners.timeoutMs, () => this.#giveUp(), request.sender);
   }
 
@@ -270,9 +290,15 @@ class Exchange<T> {
     const { situations } = this.#links;
     this.#timesCarriedOut += 1;
     if (this.#timesCarriedOut > 1) situations.count('requestDoubled: carried out twice');
-    else if (this.#wasToldOfFailure)
-      situations.count('requestDelayed: carried out after its sender was told it failed');
+    else if (this.#wasToldOfFailure) this.#countLateArrival();
     else if (!isHeard && this.#fate === 'replyLost') situations.count('replyLost: carried out and never heard of');
+  }
+
+  #countLateArrival(): void {
+    const { situations, kernel } = this.#links;
+    situations.count('requestDelayed: carried out after its sender was told it failed');
+    const isMuchLater = kernel.nowMs - this.#sentAtMs > this.#manners.timeoutMs + 1_000;
+    if (isMuchLater) situations.count('requestDelayed: carried out seconds later');
   }
 
   /** A server that goes away while its reply is under way takes the connection with it. */
@@ -280,9 +306,10 @@ class Exchange<T> {
     const { network } = this.#links;
     const { sender, server } = this.#request;
     this.#hearIn(this.#latency(), () => {
-      if (network.mannerOf(server) === 'refuses') return this.#fail(this.#manners.unknown);
-      if (network.reaches(sender, server)) answer();
-      else return 'silence';
+      if (network.reaches(sender, server)) return answer();
+      network.countLostReply(server);
+      if (network.mannerOf(server) !== 'refuses') return 'silence';
+      this.#fail(this.#manners.unknown);
     });
   }
 

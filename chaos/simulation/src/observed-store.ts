@@ -10,6 +10,8 @@ import type {
   TicketClaim,
 } from '@deadman/domain';
 import { MemoryJobStore } from '@deadman/store';
+import { lockMark } from './fault-marks.js';
+import type { Scan } from './fault-marks.js';
 import type { ObservedDatabase } from './observed-database.js';
 import type { Situations } from './situations.js';
 
@@ -37,7 +39,7 @@ export class ObservedStore extends MemoryJobStore {
     batch: readonly Transition[],
     { skipLocked = false }: { readonly skipLocked?: boolean } = {},
   ): Promise<ApplyReceipt> {
-    const locked = new Set(skipLocked ? batch.filter(() => this.#meetsLock()) : []);
+    const locked = new Set(skipLocked ? batch.filter(() => this.#meetsLock('a lapse')) : []);
     const { results, outbox } = await super.apply(batch.filter((transition) => !locked.has(transition)));
     const left = [...results];
     const all = batch.map((transition): ApplyResult => (locked.has(transition) ? { kind: 'fenced' } : left.shift()!));
@@ -54,7 +56,7 @@ export class ObservedStore extends MemoryJobStore {
   }
 
   override async claimIdle(request: IdleClaim): Promise<readonly ClaimedJob[]> {
-    const isShort = request.limit > 1 && this.#meetsLock();
+    const isShort = request.limit > 1 && this.#meetsLock('an idle claim');
     return super.claimIdle(isShort ? { ...request, limit: request.limit - 1 } : request);
   }
 
@@ -63,17 +65,17 @@ export class ObservedStore extends MemoryJobStore {
     readonly ids?: readonly string[];
   }): Promise<PromoteReceipt> {
     if (request.ids === undefined) return super.promoteDue(request);
-    return super.promoteDue({ ...request, ids: request.ids.filter(() => !this.#meetsLock()) });
+    return super.promoteDue({ ...request, ids: request.ids.filter(() => !this.#meetsLock('a promotion')) });
   }
 
   override async takeOutbox(request: OutboxQuery): Promise<readonly OutboxEntry[]> {
-    const isShort = request.limit > 1 && this.#meetsLock();
+    const isShort = request.limit > 1 && this.#meetsLock('the relay');
     return super.takeOutbox(isShort ? { ...request, limit: 1 } : request);
   }
 
-  #meetsLock(): boolean {
+  #meetsLock(scan: Scan): boolean {
     const isLocked = this.#conditions.isRowLocked();
-    if (isLocked) this.#conditions.situations.count('rowLocked: a row passed over');
+    if (isLocked) this.#conditions.situations.count(lockMark(scan));
     return isLocked;
   }
 

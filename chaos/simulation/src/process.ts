@@ -23,6 +23,9 @@ export class Process implements Owner {
   readonly #kernel: Kernel;
   readonly #threads: Process[] = [];
   #main: Process | null = null;
+  readonly #skewMs: number;
+  /** Whoever makes it stand still. */
+  readonly #holds = new Set<symbol>();
   #isAlive = true;
   #timers: (() => void)[] | null = null;
   #messages: (() => void)[] = [];
@@ -37,6 +40,7 @@ export class Process implements Owner {
     this.name = name;
     this.#kernel = kernel;
     this.dice = dice;
+    this.#skewMs = skewMs;
     this.#runsSinceMs = kernel.nowMs;
     this.#standsSinceMs = kernel.nowMs;
     this.clock = new VirtualClock(kernel, { owner: this, skewMs });
@@ -49,9 +53,9 @@ export class Process implements Owner {
     };
   }
 
-  /** A thread that lives and freezes with this one, and goes on when only this one is blocked. */
+  /** A thread that lives and freezes with this one, has its clocks, and goes on when only this one is blocked. */
   startThread(name: string): Process {
-    const thread = new Process(this.post, `${this.name}/${name}`, this.#kernel, this.dice.split(name));
+    const thread = new Process(this.post, `${this.name}/${name}`, this.#kernel, this.dice.split(name), this.#skewMs);
     thread.#main = this;
     this.#threads.push(thread);
     return thread;
@@ -96,25 +100,36 @@ export class Process implements Owner {
     for (const thread of this.#threads) thread.kill();
   }
 
-  freeze(): void {
-    this.block();
-    for (const thread of this.#threads) thread.freeze();
+  /** It stands still with all its threads, until what this returns is called, and whoever else holds it lets go of it. */
+  freeze(): () => number {
+    const releases = [...this.#threads.map((thread) => thread.freeze()), this.block()];
+    return () => releases.reduce((sum, release) => sum + release(), 0);
   }
 
-  /** Only this thread stands still. */
-  block(): void {
-    if (this.#isAlive) this.#timers ??= [];
+  /** Only this thread stands still. What is returned lets go of it, and says how much came meanwhile if it goes on. */
+  block(): () => number {
+    if (!this.#isAlive) return () => 0;
+    const hold = Symbol('hold');
+    this.#holds.add(hold);
+    this.#timers ??= [];
+    return () => (this.#holds.delete(hold) && this.#holds.size === 0 ? this.#goOn() : 0);
+  }
+
+  /** Whoever holds it lets go of it, and of its threads. */
+  thaw(): void {
+    for (const thread of this.#threads) thread.thaw();
+    this.#holds.clear();
+    this.#goOn();
   }
 
   /**
    * Everything that came meanwhile happens now. Which comes first, the timers or what waits in the sockets, hangs on where
    * in its event loop a real process was stopped: a request whose reply lies there may time out before it is read.
    *
-   * Returns how much there was of it, that of its threads included.
+   * Returns how much there was of it.
    */
-  thaw(): number {
-    const ofThreads = this.#threads.reduce((sum, thread) => sum + thread.thaw(), 0);
-    if (this.#timers === null) return ofThreads;
+  #goOn(): number {
+    if (this.#timers === null) return 0;
     const [timers, messages] = [this.#timers, this.#messages];
     this.#timers = null;
     this.#messages = [];
@@ -123,7 +138,7 @@ export class Process implements Owner {
     const areTimersFirst = this.dice.chance(0.5);
     for (const run of areTimersFirst ? timers : messages) this.#kernel.after(0, run, this);
     for (const run of areTimersFirst ? messages : timers) this.#kernel.after(0, run, this);
-    return ofThreads + timers.length + messages.length;
+    return timers.length + messages.length;
   }
 
   postpone(run: () => void): boolean {

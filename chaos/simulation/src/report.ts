@@ -1,5 +1,6 @@
 import { TTL_MS } from './deployment.js';
-import { REQUIRED_SITUATIONS } from './situations.js';
+import { MARKS } from './fault-marks.js';
+import { CORNERS } from './situations.js';
 import type { Totals } from './totals.js';
 
 /** What a run came to, for people. */
@@ -22,7 +23,10 @@ export function toReport(totals: Totals, seconds: number, verbose: boolean): str
     row('trace of all schedules', totals.trace),
     '',
     'situations',
-    ...REQUIRED_SITUATIONS.map((what) => row(`  ${what}`, situations.of(what))),
+    ...CORNERS.map((what) => row(`  ${what}`, situations.of(what))),
+    '',
+    'faults, where they took effect',
+    ...MARKS.map((what) => row(`  ${what}`, situations.of(what))),
   ];
   if (verbose)
     lines.push(

@@ -44,7 +44,7 @@ export function scriptJob(dice: Dice, isPoison: boolean): Script {
   return {
     ms: dice.pick([0, 5, 50, 500, 2_000, 7_000, 14_000]),
     fails: dice.pick([0, 0, 0, 0, 1, 2, 5]),
-    snoozes: dice.pick([0, 0, 0, 0, 1]),
+    snoozes: dice.pick([0, 0, 0, 0, 0, 0, 1, 6]),
     isDeaf: dice.chance(0.1),
     isPoison,
     wish: dice.pick([...Array<'success'>(18).fill('success'), 'cancel', 'dead']),
@@ -74,6 +74,8 @@ export interface RunListener {
   /** The function of a change is called. What it asks for may not be committed. */
   onChange(execution: Execution): void;
   onStep(execution: Execution, step: StepContext): void;
+  /** A change or a step has given this to its handler. */
+  onValue(execution: Execution, what: string, value: unknown): void;
   onEnd(execution: Execution, hasReturned: boolean): void;
 }
 
@@ -138,22 +140,24 @@ class Performance {
   async #change(): Promise<void> {
     const { changeMs, hasChild } = this.#script;
     if (changeMs === null) return;
-    await this.#context.transaction(CHANGE, async (transaction) => {
+    const value = await this.#context.transaction(CHANGE, async (transaction) => {
       this.#listener.onChange(this.#execution);
       await transaction.query('INSERT INTO ledger VALUES ($1)', [this.#execution.id]);
       await this.#pass(changeMs);
       if (hasChild) await transaction.submit({ type: JOB_TYPE, payload: scriptChild(this.#context.job.id) });
       return this.#execution.id;
     });
+    this.#listener.onValue(this.#execution, CHANGE, value);
   }
 
   async #step(): Promise<void> {
     const { stepMs } = this.#script;
     if (stepMs === null) return;
-    await this.#context.step(STEP, async (step) => {
+    const value = await this.#context.step(STEP, async (step) => {
       this.#listener.onStep(this.#execution, step);
       await this.#pass(stepMs);
       return this.#execution.id;
     });
+    this.#listener.onValue(this.#execution, STEP, value);
   }
 }

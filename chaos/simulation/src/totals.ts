@@ -1,6 +1,7 @@
 import type { Violation } from './invariants.js';
 import type { Measures, ScheduleResult } from './schedule.js';
-import { REQUIRED_SITUATIONS, Situations } from './situations.js';
+import { MARKS } from './fault-marks.js';
+import { CORNERS, Situations } from './situations.js';
 
 /** What is left of a schedule when it is over. Threads send it to each other. */
 export interface Outcome {
@@ -23,6 +24,9 @@ export interface Failure {
 
 /** The largest share of reaps that may be false in schedules without a failover; a prototype of the rules had 1 in 4,000. */
 export const MAX_FALSE_REAPS = 0.001;
+
+/** How often each fault has to take effect, per schedule; the rarest does so three times as often. */
+const LEAST_MARKS = 1 / 50;
 
 /** What a mutant names as its check that shows in the share of false reaps alone. */
 const FALSE_REAPS = 'false reaps';
@@ -112,13 +116,21 @@ export class Totals {
     return this.#sums.calmFalseReaps >= 3 && this.falseReapShare > MAX_FALSE_REAPS;
   }
 
+  #complaintsOfTooFew(): readonly string[] {
+    const missing = CORNERS.filter((what) => this.situations.of(what) === 0);
+    const seldom = MARKS.filter((what) => this.situations.of(what) < this.schedules * LEAST_MARKS);
+    return [
+      ...(missing.length > 0 ? [`never came about: ${missing.join(', ')}`] : []),
+      ...(seldom.length > 0 ? [`took effect too seldom: ${seldom.join(', ')}`] : []),
+    ];
+  }
+
   /** What keeps a run from being green, as sentences. */
   complaints(): readonly string[] {
     const said: string[] = [];
     if (this.failures.length > 0) said.push(`${this.failures.length} of ${this.schedules} schedules broke a rule`);
-    const missing = this.situations.missing(REQUIRED_SITUATIONS);
     // A few schedules cannot see everything; a thousand have to.
-    if (this.schedules >= 1_000 && missing.length > 0) said.push(`never came about: ${missing.join(', ')}`);
+    if (this.schedules >= 1_000) said.push(...this.#complaintsOfTooFew());
     if (this.#sums.calmReaps >= 1_000 && this.falseReapShare >= MAX_FALSE_REAPS) {
       said.push(`${(this.falseReapShare * 100).toFixed(2)} % of the reaps without a failover were false`);
     }

@@ -1,5 +1,5 @@
 import { isTerminal } from '@deadman/domain';
-import type { AttemptRecord, Job } from '@deadman/domain';
+import type { AttemptRecord, Job, JobLimits } from '@deadman/domain';
 import type { Invariants, WatchedWorld } from './invariants.js';
 import { scriptOf } from './sim-handler.js';
 import { waitAfterFailure } from './waits.js';
@@ -85,7 +85,7 @@ export class Verdict {
     if (job.state !== 'DEAD') return;
     const { limits } = this.#world;
     const reason = this.#historyOf(job).find(({ attempt }) => attempt === job.attempt)?.reason ?? 'none';
-    const isEarned = isDeathOf(job, reason, limits.crashBudget);
+    const isEarned = isDeathOf(job, reason, limits);
     if (!isEarned) this.#report('G5 death', job, `died of '${reason}' with ${job.failures} failures`);
     if (reason === 'crash-loop' && !scriptOf(job).isPoison) {
       this.#report('G5 neighbour', job, `was blamed for ${job.crashes} crashes of others`);
@@ -153,7 +153,7 @@ export class Verdict {
 }
 
 /** Whether a job that is DEAD has earned it, by the reason that its history tells (`faults.md` G5). */
-function isDeathOf(job: Job, reason: string, crashBudget: number): boolean {
+function isDeathOf(job: Job, reason: string, { crashBudget, maxSnoozes }: JobLimits): boolean {
   switch (reason) {
     case 'exhausted':
       return waitAfterFailure(job) === null;
@@ -161,6 +161,8 @@ function isDeathOf(job: Job, reason: string, crashBudget: number): boolean {
       return scriptOf(job).wish === 'dead';
     case 'crash-loop':
       return job.crashes >= crashBudget;
+    case 'snooze-limit':
+      return job.snoozes > maxSnoozes;
     default:
       return false;
   }

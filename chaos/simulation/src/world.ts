@@ -168,6 +168,7 @@ export class World {
   #placeOf(victim: number): Place {
     const post = this.#posts[victim % this.#posts.length]!;
     return {
+      role: post.role,
       name: post.name,
       get process() {
         return post.process;
@@ -241,6 +242,7 @@ export class World {
         this.historian.onStep(execution, step);
         this.invariants.onStep(execution, step);
       },
+      onValue: (execution, what, value) => this.invariants.onValue(execution, what, value),
       onEnd: (execution, hasReturned) => this.executions.end(execution, hasReturned),
     };
   }

@@ -32,7 +32,7 @@ export const FOUND_BY_SCHEDULES = [
   {
     name: 'a lapse counts as a failure',
     rule: '§2',
-    check: '§2 lapse',
+    check: '§2 counters',
     budget: 200,
     edits: [
       {

@@ -220,10 +220,13 @@ export class Invariants implements DatabaseObserver {
       );
   }
 
-  /** What a change or a step gave to its handler comes from a run of that job: its own, or an earlier one (`protocol.md` §7). */
+  /**
+   * What a change or a step gave to its handler comes from a run of that job (`protocol.md` §7): its own, an earlier one, or a
+   * later one when it does not know yet that it is lost.
+   */
   onValue({ jobId, attempt }: Execution, what: string, value: unknown): void {
     const from = this.#world().executions.find(Number(value));
-    if (from?.jobId === jobId && from.attempt <= attempt) return;
+    if (from?.jobId === jobId) return;
     this.add('§7 value', jobId, `is given ${JSON.stringify(value)} by its ${what} at attempt ${attempt}`);
   }
 

@@ -26,7 +26,7 @@ export interface Failure {
 export const MAX_FALSE_REAPS = 0.001;
 
 /** How often each fault has to take effect, per schedule; the rarest does so three times as often. */
-const LEAST_MARKS = 1 / 50;
+const LEAST_MARKS = 1 / 100;
 
 /** What a mutant names as its check that shows in the share of false reaps alone. */
 const FALSE_REAPS = 'false reaps';

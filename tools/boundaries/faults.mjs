@@ -103,7 +103,9 @@ function namesFaults({ globals, loose, members, words }) {
     ...used.map(
       (name) => `uses ${name}: time, chance and ids come from ports, and ALLOWED_GLOBALS lists what else may be used`,
     ),
-    ...FORBIDDEN_WORDS.filter((word) => words.has(word)).map((word) => `uses ${word}: it leads to what is not allowed`),
+    ...Object.entries(FORBIDDEN_WORDS).flatMap(([why, forbidden]) =>
+      forbidden.filter((word) => words.has(word)).map((word) => `uses ${word}: ${why}`),
+    ),
   ];
 }
 
@@ -112,7 +114,7 @@ function isAllowedInPart(name) {
 }
 
 function isOtherMember(use) {
-  if (use.startsWith('new ')) return use === 'new Date()';
+  if (use.startsWith('new ')) return use.startsWith('new Date(');
   const [name, member] = use.split('.');
   return isAllowedInPart(name) && !ALLOWED_MEMBERS[name].includes(member);
 }

@@ -5,15 +5,17 @@
  * has the name of a global in use, TS2866.)
  */
 import { parseSync, transformSync } from '@swc/core';
-import { textOf } from './tree.mjs';
+import { foldedTextOf } from './tree.mjs';
 
 /**
  * @typedef {object} Names
  * @property {Set<string>} globals names that nothing in the file declares, and `import.meta`
  * @property {Set<string>} loose those of them that are more than asked for one named member, given arguments by `new`,
  * or compared with by `instanceof`: such a name may have been handed on, and what is asked of it later is not seen
- * @property {Set<string>} members `Name.member` accesses of globals, and `new Name()` without an argument
- * @property {Set<string>} words every name and every text, whatever it stands for
+ * @property {Set<string>} members `Name.member` accesses of globals, `new Name()` without an argument, and `new Name(,)` with
+ * several
+ * @property {Set<string>} words every name and every text, whatever it stands for; a text that is put together of others
+ * counts as a whole, too
  */
 
 const TO_JAVASCRIPT = {
@@ -53,6 +55,7 @@ function note(node, names) {
       break;
     case 'BinaryExpression':
       if (isInstanceofGlobal(node)) noteUse(bare(node.right), null, names);
+      noteText(node, names);
       break;
     case 'MetaProperty':
       if (node.kind === 'import.meta') names.globals.add(node.kind);
@@ -63,9 +66,14 @@ function note(node, names) {
       break;
     case 'StringLiteral':
     case 'TemplateLiteral':
-      names.words.add(textOf(node));
+      noteText(node, names);
       break;
   }
+}
+
+function noteText(node, names) {
+  const text = foldedTextOf(node);
+  if (text !== null) names.words.add(text);
 }
 
 function noteUse({ value }, member, names) {
@@ -94,12 +102,14 @@ function isGlobal(node) {
 
 /** Null when it is computed, so that the syntax tree does not tell. */
 function memberName({ property }) {
-  return property.type === 'Computed' ? textOf(property.expression) : property.value;
+  return property.type === 'Computed' ? foldedTextOf(property.expression) : property.value;
 }
 
-/** Arguments that are spread may be none at all. */
+/** Null with one argument. Arguments that are spread may be none at all, and may be several. */
 function newName({ callee, arguments: given }) {
-  return given?.some(({ spread }) => spread === null) ? null : `new ${bare(callee).value}()`;
+  const count = given?.filter(({ spread }) => spread === null).length ?? 0;
+  if (count === 1 && given.length === 1) return null;
+  return `new ${bare(callee).value}(${count === 0 ? '' : ','})`;
 }
 
 function bare(node) {

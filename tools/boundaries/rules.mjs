@@ -101,7 +101,8 @@ export const ALLOWED_GLOBALS = [
 
 /**
  * Globals that also hand out time, chance or other globals, with the members that are fine. They may be asked for those,
- * and made new from arguments, and nothing else: one that is handed on could be asked for anything.
+ * and made new from arguments, and nothing else: one that is handed on could be asked for anything. A `Date` is made from
+ * one argument: a year, a month and what follows are of the machine's time zone, where `Date.UTC` is of none.
  */
 export const ALLOWED_MEMBERS = {
   AbortSignal: ['abort', 'any'],
@@ -112,6 +113,41 @@ export const ALLOWED_MEMBERS = {
 
 /**
  * Members that lead from anything at hand to what is not on those lists: a function's constructor makes code of text,
- * which sees every global, and the event that a signal hands to its listeners carries the time.
+ * which sees every global, a prototype leads to constructors, the frames of a stack to the functions on it, and the event
+ * that a signal hands to its listeners carries the time.
  */
-export const FORBIDDEN_WORDS = ['constructor', 'timeStamp'];
+const LEADING_ELSEWHERE = [
+  'constructor',
+  'timeStamp',
+  '__proto__',
+  '__lookupGetter__',
+  '__lookupSetter__',
+  'prepareStackTrace',
+  'captureStackTrace',
+];
+
+/**
+ * Members whose answer hangs on the language and the time zone of the machine, so that two processes disagree. Those with
+ * `UTC` or `ISO` in their names do not; texts are compared with `<`, whose order is that of their code units everywhere.
+ */
+const OF_THE_MACHINE = [
+  'localeCompare',
+  'toLocaleString',
+  'toLocaleDateString',
+  'toLocaleTimeString',
+  'toLocaleLowerCase',
+  'toLocaleUpperCase',
+  'toDateString',
+  'toTimeString',
+  'getTimezoneOffset',
+  ...['get', 'set'].flatMap((act) =>
+    ['Year', 'FullYear', 'Month', 'Date', 'Hours', 'Minutes', 'Seconds', 'Milliseconds'].map((part) => act + part),
+  ),
+  'getDay',
+];
+
+/** Words that no name and no text may be, with what is wrong with them. */
+export const FORBIDDEN_WORDS = {
+  'it leads to what is not allowed': LEADING_ELSEWHERE,
+  'it hangs on the language or the time zone of the machine': OF_THE_MACHINE,
+};

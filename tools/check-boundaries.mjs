@@ -13,6 +13,9 @@ export function findFaults(root) {
   return workspace.projects.flatMap((project) => [
     ...faultsOfProject(project, workspace),
     ...project.misnamed.map((file) => `${relative(root, file)}: is code whose name does not end in .ts`),
+    ...project.unread.map(
+      (folder) => `${relative(root, folder)}: is called like a folder of made files, and is not read`,
+    ),
     ...project.files.flatMap((file) =>
       faultsOfSource(readSource(file), project, workspace).map((fault) => `${relative(root, file)}: ${fault}`),
     ),

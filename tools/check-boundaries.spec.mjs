@@ -229,11 +229,39 @@ describe('boundaries: what is forbidden is found', () => {
       'export const a = 1;',
       /does not end in \.ts/,
     ]),
+    ...['./a.json', './a.node', './a.wasm', './a.mjs', './a.cjs', './thing', './thing.ts', './thing.js?a', '.'].map(
+      (specifier) => [
+        `a relative import of ${specifier} in the engine`,
+        'libs/engine/src/deep/a.ts',
+        `import '${specifier}';`,
+        /names no \.ts file/,
+      ],
+    ),
+    ['a relative import of what is not there', 'libs/domain/src/a.ts', "import './nowhere.js';", /names no \.ts file/],
+    ['one by a dynamic import', 'libs/domain/src/a.ts', "await import('./a.wasm');", /names no \.ts file/],
+    ...['dist', 'coverage', 'node_modules', '.deadman'].map((folder) => [
+      `code in a folder called ${folder}`,
+      `libs/engine/src/deep/${folder}/a.ts`,
+      'Date.now();',
+      /is not read/,
+    ]),
+    ['code in such a folder of the end-to-end tests', 'e2e/src/dist/a.ts', '', /is not read/],
     ['code in a .js file of the end-to-end tests', 'e2e/src/a.js', 'export const a = 1;', /does not end in \.ts/],
     ['one in a class', 'libs/engine/src/a.ts', 'class A { b = 1; c() { return Date.now(); } }', /Date\.now/],
     ['one as a default', 'libs/engine/src/a.ts', 'export const a = (now = Date.now()) => now;', /Date\.now/],
   ])('%s', (_what, file, content, ...faults) => {
     expect(findFaults(workspace({ [file]: content }))).toEqual(faults.map((fault) => expect.stringMatching(fault)));
+  });
+
+  it('a relative import of code in a folder that is not read, and the folder', () => {
+    const root = workspace({
+      'libs/engine/src/dist/a.ts': 'Date.now();',
+      'libs/engine/src/b.ts': "import './dist/a.js';",
+    });
+    expect(findFaults(root)).toEqual([
+      expect.stringMatching(/src\/dist: /),
+      expect.stringMatching(/names no \.ts file/),
+    ]);
   });
 
   it('a package in the engine, declared or not', () => {
@@ -275,6 +303,16 @@ describe('boundaries: what is allowed passes', () => {
       'libs/engine/src/a.ts',
       'export const a = (at: any) => new (Date as any)(at);',
     ],
+    [
+      'the calendar without a time zone',
+      'libs/engine/src/a.ts',
+      'export const a = (at: Date) => [at.getUTCHours(), at.getTime(), at.toISOString()];',
+    ],
+    ['anything as a text', 'libs/engine/src/a.ts', 'export const a = (b: number) => b.toString(16) + `${b} of ${2}`;'],
+    ['a relative import of a folder below', 'libs/engine/src/deep/a.ts', "import '../thing.js';"],
+    ['one of something else in a spec', 'libs/engine/src/a.spec.ts', "import './a.json';"],
+    ['one of something else in an adapter', 'libs/store/src/a.ts', "import './a.json';"],
+    ['what tools make beside the sources', 'libs/engine/dist/a.ts', 'Date.now();'],
     ['a question for a moment', 'libs/engine/src/a.ts', 'export const a = (at: unknown) => at instanceof Date;'],
     ['the calendar and arithmetic', 'libs/engine/src/a.ts', 'export const a = Math.max(Date.UTC(2000), Math["PI"]);'],
     [
@@ -303,16 +341,6 @@ describe('boundaries: what is allowed passes', () => {
       ['a local', 'const fetch = () => 1; fetch();'],
       [
         'a parameter',
-    [
-      'the calendar without a time zone',
-      'libs/engine/src/a.ts',
-      'export const a = (at: Date) => [at.getUTCHours(), at.getTime(), at.toISOString()];',
-    ],
-    ['anything as a text', 'libs/engine/src/a.ts', 'export const a = (b: number) => b.toString(16) + `${b} of ${2}`;'],
-    ['a relative import of a folder below', 'libs/engine/src/deep/a.ts', "import '../thing.js';"],
-    ['one of something else in a spec', 'libs/engine/src/a.spec.ts', "import './a.json';"],
-    ['one of something else in an adapter', 'libs/store/src/a.ts', "import './a.json';"],
-    ['what tools make beside the sources', 'libs/engine/dist/a.ts', 'Date.now();'],
         'export const a = (process: any, { crypto, b: performance = 1 }: any) => [process, crypto, performance];',
       ],
       ['a function, before it stands there', 'fetch(); function fetch() {}'],

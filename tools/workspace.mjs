@@ -31,6 +31,14 @@ export function writtenFiles(folder) {
   });
 }
 
+/** @returns {string[]} the folders under `folder` that `writtenFiles` leaves out, as paths that start with `folder` */
+export function madeFolders(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .flatMap(({ name }) => (MADE_FOLDERS.has(name) ? [join(folder, name)] : madeFolders(join(folder, name))));
+}
+
 /** The environment for programs of the project: its own binaries first, and nx quiet and alone. */
 export function projectEnv(more = {}) {
   const path = [join(ROOT, 'node_modules', '.bin'), process.env.PATH].join(delimiter);

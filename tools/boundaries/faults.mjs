@@ -71,7 +71,15 @@ function relativeFaults(specifier, { source, project, spec }) {
   if (target.startsWith('..')) return [`imports ${specifier}: leaves the project`];
   if (!spec && isSpec(target.replace(/\.js$/, '.ts'))) return [`imports ${specifier}: production needs no spec`];
   const ownIndex = /^index(\.js|\.ts)?$/.test(target) || target === '';
-  return ownIndex && !spec ? [`imports ${specifier}: its own index, where the file itself is meant`] : [];
+  if (ownIndex && !spec) return [`imports ${specifier}: its own index, where the file itself is meant`];
+  const isOfCode = spec || !has(project, PORTS_ONLY) || isRead(target, project);
+  return isOfCode
+    ? []
+    : [`imports ${specifier}: names no .ts file of ${project.name} by its .js name, and is not read here`];
+}
+
+function isRead(target, { src, files }) {
+  return target.endsWith('.js') && files.includes(join(src, target.replace(/\.js$/, '.ts')));
 }
 
 function packageFaults(specifier, { project, workspace, spec }) {

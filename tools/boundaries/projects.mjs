@@ -1,7 +1,7 @@
 /** The projects of a workspace, as the boundary check needs them. */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { projectFolders, writtenFiles } from '../workspace.mjs';
+import { madeFolders, projectFolders, writtenFiles } from '../workspace.mjs';
 
 /**
  * @typedef {object} Project
@@ -14,6 +14,7 @@ import { projectFolders, writtenFiles } from '../workspace.mjs';
  * @property {string[] | null} references folders its tsconfig.json builds upon, relative to the project; null outside
  * @property {string[]} files absolute paths of its TypeScript files
  * @property {string[]} misnamed and of code in `src` that has another ending, which nothing here reads
+ * @property {string[]} unread and of folders in `src` that are called as those which tools make, so that nothing reads them
  */
 
 const CODE_OF_OTHER_KINDS = /\.([cm]?jsx?|[cm]ts|tsx)$/;
@@ -66,6 +67,7 @@ function readFiles(folder, src) {
   return {
     files: writtenFiles(folder).filter((file) => file.endsWith('.ts')),
     misnamed: writtenFiles(src).filter((file) => CODE_OF_OTHER_KINDS.test(file)),
+    unread: madeFolders(src),
   };
 }
 

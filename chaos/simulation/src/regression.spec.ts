@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -35,6 +35,18 @@ describe('a regression', () => {
     writeFileSync(file, text);
     expect(() => readRegression(file)).toThrow(file);
     expect(() => readRegression(join(folder, 'none.json'))).toThrow(InputError);
+  });
+
+  it('that cannot be run is refused with its name and the places in it', () => {
+    const file = join(folder, 'plan.json');
+    writeFileSync(file, JSON.stringify({ ...REGRESSION, plan: { ...REGRESSION.plan, workers: 0, faults: undefined } }));
+    expect(() => readRegression(file)).toThrow(InputError);
+    for (const named of [file, 'plan.workers', 'plan.faults']) expect(() => readRegression(file)).toThrow(named);
+  });
+
+  it('that is kept here can be run', () => {
+    const kept = join(import.meta.dirname, '..', 'regressions');
+    expect(readRegressions(kept).size).toBe(readdirSync(kept).length);
   });
 
   it('is one of none where there is no folder, or nothing kept in it', () => {

@@ -5,6 +5,7 @@ import { planFaults } from './fault-plan.js';
 import type { FaultPlan } from './fault-plan.js';
 import { InputError } from './input-error.js';
 import type { Violation } from './invariants.js';
+import { KeptPlan, tellFaults } from './plan-schema.js';
 import { runSafely } from './run-safely.js';
 import { shrinkPlan } from './shrink.js';
 import { nameOf } from './story.js';
@@ -62,15 +63,19 @@ export function keepRegression(folder: string, regression: Regression): string {
   return file;
 }
 
-/** @throws InputError when the file cannot be read, or is none of those that are kept. */
+/** @throws InputError when the file cannot be read, or holds no plan that can be run; it names the places in the file. */
 export function readRegression(file: string): Regression {
+  const parsed = KeptPlan.safeParse(readJson(file));
+  if (parsed.success) return parsed.data;
+  throw new InputError(`${file} holds no plan that can be run:\n${tellFaults(parsed.error)}`);
+}
+
+function readJson(file: string): unknown {
   try {
-    const regression = JSON.parse(readFileSync(file, 'utf8')) as Regression;
-    if (typeof regression?.plan?.seed === 'number') return regression;
+    return JSON.parse(readFileSync(file, 'utf8'));
   } catch (cause) {
     throw new InputError(`${file} cannot be read: ${(cause as Error).message}`, { cause });
   }
-  throw new InputError(`${file} holds no plan`);
 }
 
 /** All that are kept, by file name; none when there is no such folder. */

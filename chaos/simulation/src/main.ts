@@ -1,4 +1,6 @@
-/** The program behind `npm run simulate`. */
+/** The program behind `npm run simulate`. Ends with 0 when all was green, 1 when something was not, 2 for what it cannot use. */
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { findFault } from './find-fault.js';
 import { InputError } from './input-error.js';
 import { runJournalled } from './journal.js';
@@ -17,19 +19,26 @@ const MOST_TOLD = 3;
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  let options: Options;
-  try {
-    options = parseOptions(process.argv.slice(2));
-  } catch (error) {
-    print(`${(error as Error).message}\n\n${USAGE}`);
-    return 2;
+  const args = process.argv.slice(2);
+  if (args.includes('--help')) {
+    print(USAGE);
+    return 0;
   }
   try {
-    return await act(options);
+    return await act(readOptions(args));
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     print(error.message);
     return 2;
+  }
+}
+
+function readOptions(args: readonly string[]): Options {
+  try {
+    return parseOptions(args);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw new InputError(`${error.message}\n\n${USAGE}`, { cause: error });
   }
 }
 
@@ -57,7 +66,7 @@ async function runMany(options: Options): Promise<number> {
   const { totals, seconds } =
     options.journal === null
       ? await runOnce(options)
-      : await runJournalled({ ...options, file: options.journal, say: print });
+      : await runJournalled({ ...options, file: toWritable(options.journal), say: print });
   totals.failures.sort((one, other) => one.seed - other.seed);
   print(toReport(totals, seconds, options.verbose));
   for (const failure of totals.failures.slice(0, MOST_TOLD)) await tellFailure(failure, options.regressions);
@@ -90,6 +99,17 @@ async function tellFailure({ seed, violations: [first] }: Failure, folder: strin
   for (const line of shrunk.story) print(`  ${line}`);
   print(`  ${shrunk.violation.check}: ${shrunk.violation.message}`);
   if (folder !== null) print(`kept as ${keepRegression(folder, shrunk.regression)}`);
+}
+
+/** Asked at once: otherwise it would show after the first seeds, which would be lost. */
+function toWritable(file: string): string {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    closeSync(openSync(file, 'a+'));
+    return file;
+  } catch (cause) {
+    throw new InputError(`${file} cannot be written: ${(cause as Error).message}`, { cause });
+  }
 }
 
 /** Different each time; printed, so that anybody can have it again. */

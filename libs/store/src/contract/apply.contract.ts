@@ -266,6 +266,16 @@ export function applyContract(given: () => StoreUnderTest): void {
       expect(await applyOne(store, aSuccess(job))).toEqual({ kind: 'fenced' });
     });
 
+    it('does not take a release for another reason for what it would have written itself', async () => {
+      const { store } = given();
+      const [handedBack, finished] = [await runningJob(store), await runningJob(store)];
+      for (const job of [handedBack, finished]) {
+        await applyOne(store, aTransition(job, { kind: 'release', reason: 'orphan-claim', startedAfterMs: null }));
+      }
+      const batch = [aRelease(handedBack), aSuccess(finished, '1', ['lost'])];
+      expect((await store.apply(batch)).results).toEqual([{ kind: 'fenced' }, { kind: 'fenced' }]);
+    });
+
     it('says `already` also when the job has moved on since', async () => {
       const { store } = given();
       const job = await runningJob(store);

@@ -112,6 +112,14 @@ describe('Settler', () => {
     expect(runs.map((run) => jobOf(run).state)).toEqual(Array.from({ length: 50 }, () => 'SUCCEEDED'));
   });
 
+  it('deletes the leases of all that ended together', async () => {
+    const runs = await someRuns(5);
+    await Promise.all(runs.map((run) => settler.settle(run, SUCCESS)));
+    await settle();
+    expect(applied).toEqual([5]);
+    expect(await Promise.all(runs.map(({ lease }) => isHeld(lease)))).toEqual(runs.map(() => false));
+  });
+
   it('writes the largest results in smaller statements', async () => {
     const runs = await someRuns(100);
     const result = JSON.stringify('x'.repeat(65_534));

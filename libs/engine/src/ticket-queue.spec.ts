@@ -104,6 +104,17 @@ describe('TicketQueue', () => {
     expect(queue.offer([aTicket(...newIds(10))])).toBe(true);
   });
 
+  it('is as full of jobs that were put back as it was before, however often claims fail', () => {
+    queue = queueOf(3);
+    queue.offer([aTicket(...newIds(3))]);
+    for (let claim = 0; claim < 3; claim += 1) {
+      queue.putBack(queue.take(3));
+      expect(queue.offer([aTicket(...newIds(1))])).toBe(false);
+    }
+    queue.take(1);
+    expect(queue.offer([aTicket(...newIds(1))])).toBe(true);
+  });
+
   it('forgets what waits when it closes, without saying that it was done, and lets nobody wait for room', async () => {
     queue = queueOf(1);
     const [a] = newIds(1) as [string];

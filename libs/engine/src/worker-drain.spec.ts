@@ -69,6 +69,25 @@ describe('the drain of a worker', () => {
     expect(crew.lapses()).toBe(0);
   });
 
+  it('says that its worker is gone only when that holds no job any more', async () => {
+    const { registry } = engine;
+    const retire = registry.retire.bind(registry);
+    const leftAtRetire: number[] = [];
+    const worker = await crew.start(ignore);
+    await engine.submitMany(4, { timeoutMs: 600_000 });
+    await settle();
+    // Without its row, what a worker still holds would pass for abandoned as soon as the leases cannot be read.
+    registry.retire = async (incarnation) => {
+      leftAtRetire.push(engine.db.running.size);
+      return retire(incarnation);
+    };
+    expect(engine.db.running.size).toBe(4);
+    const drained = worker.drain();
+    await engine.clock.advance(35_000);
+    await drained;
+    expect(leftAtRetire).toEqual([0]);
+  });
+
   it('is over within its grace although a cancel has a longer one', async () => {
     const worker = await crew.start(ignore);
     const id = await engine.submit({ timeoutMs: 600_000 });

@@ -186,6 +186,15 @@ describe('Heartbeat', () => {
       expect(said('run-lost')).toEqual([{ kind: 'run-lost', reason: 'stale', key: run.key }]);
     });
 
+    it('of which the beat hears only as it begins is vouched for by it', async () => {
+      const run = new Run(aClaimedJob(), clock.monotonicMs());
+      registry.beliefs = [beliefIn(run)];
+      untold.push(() => hold(run));
+      await heartbeat.beat();
+      expect((await leases.read([run.lease.jobId])).present).toEqual([true]);
+      expect(said('runs-vouched').flatMap(({ keys }) => keys)).toContain(run.key);
+    });
+
     it('is never revived by a beat that comes late', async () => {
       const run = aRun();
       await clock.advance(45_000);
@@ -330,6 +339,20 @@ describe('Heartbeat', () => {
       const run = aRun();
       const reply = holdReply();
       const beating = heartbeat.beat();
+      holdings.apply({ kind: 'run-dropped', key: run.key });
+      reply.resolve();
+      await beating;
+      expect(orphans()).toEqual([]);
+    });
+
+    it('is no run that came and went while the beat was under way, if its claim was out when that was sent', async () => {
+      const run = new Run(aClaimedJob(), 0);
+      registry.beliefs = [beliefIn(run)];
+      holdings.apply({ kind: 'claim-began', token: run.lease.token });
+      const reply = holdReply();
+      const beating = heartbeat.beat();
+      hold(run);
+      holdings.apply({ kind: 'claim-ended', token: run.lease.token });
       holdings.apply({ kind: 'run-dropped', key: run.key });
       reply.resolve();
       await beating;

@@ -363,6 +363,23 @@ describe('Reaper', () => {
       expect(store.sawErrors).toEqual([false, true, false]);
     });
 
+    it('keeps an error that it saw until a scan was marked with it, though another transaction is in the way', async () => {
+      await aWorkerAtWork();
+      trustLeases();
+      await pass(TTL_MS);
+      store.isReachable = false;
+      await expect(reaper.turn()).rejects.toMatchObject({ code: 'store-unavailable' });
+      store.isReachable = true;
+      const markScan = store.markScan.bind(store);
+      store.markScan = () => Promise.reject(new DeadmanError('transaction-conflict'));
+      await expect(reaper.turn()).rejects.toMatchObject({ code: 'transaction-conflict' });
+      store.markScan = markScan;
+      await pass(TTL_MS);
+      expect(reclaims()).toEqual([]);
+      await pass(1_000);
+      expect(reclaims()).toHaveLength(1);
+    });
+
     it('does not take a conflict for an outage: the database was there and answered', async () => {
       await reaper.turn();
       store.findSuspects = () => Promise.reject(new DeadmanError('transaction-conflict'));

@@ -236,6 +236,22 @@ describe('Claimer', () => {
     expect(claimsBy()).toEqual([['idle', 1]]);
   });
 
+  it('looks up once a second, and between that not at all, while there is nothing to claim or no slot for it', async () => {
+    start();
+    const turns = (): number => events.of('loop-turned').length;
+    await clock.advance(10_000);
+    // A wait and an idle claim in each second.
+    expect(turns()).toBeGreaterThanOrEqual(20);
+    expect(turns()).toBeLessThanOrEqual(22);
+    tickets.offer([ticket(...(await submit(8)))]);
+    await settle();
+    expect(started).toHaveLength(4);
+    const before = turns();
+    await clock.advance(10_000);
+    expect(turns() - before).toBeGreaterThanOrEqual(9);
+    expect(turns() - before).toBeLessThanOrEqual(11);
+  });
+
   it('claims idle at once again while it gets all it asked for', async () => {
     await submit(8);
     await clock.advance(2_000);

@@ -128,6 +128,20 @@ describe('a transaction of a run', () => {
       expect(under.fired()).toHaveLength(1);
     });
 
+    it('is given what is stored, and not what it made itself, when another was faster', async () => {
+      const until = deferred();
+      under.faults['commitEffect'] = [{ kind: 'held', until: until.promise }];
+      const making = under.effectsOf(run).transaction('charge', fire);
+      await settle();
+      const faster = await under.effectsOf(run).transaction('charge', async (transaction) => {
+        await fire(transaction);
+        return 'of the faster one';
+      });
+      until.resolve();
+      expect(await making).toBe(faster);
+      expect(under.fired()).toEqual(['call 1']);
+    });
+
     it('is given up with the reason of the signal when the run is aborted meanwhile', async () => {
       under.faults['findEffect'] = Array.from({ length: 1_000 }, () => AWAY);
       const making = under.effectsOf(run).transaction(fire);

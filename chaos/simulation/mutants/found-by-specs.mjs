@@ -10,6 +10,18 @@ export const FOUND_BY_SPECS = [
     edits: [{ file: 'libs/store/src/memory/decide.ts', from: ' && job.attempt === fence.attempt', to: '' }],
   },
   {
+    name: 'an end for another reason passes for the worker’s own',
+    rule: '§2',
+    spec: 'libs/store/src/memory/memory-stores.spec.ts',
+    edits: [
+      {
+        file: 'libs/store/src/own-end.ts',
+        from: ' && reason === row.reason',
+        to: '',
+      },
+    ],
+  },
+  {
     name: 'tickets starve the idle claim',
     rule: '§5',
     spec: 'libs/engine/src/claim-plan.spec.ts',
@@ -160,6 +172,30 @@ export const FOUND_BY_SPECS = [
     ],
   },
   {
+    name: 'tickets that were put back take no room',
+    rule: '§5',
+    spec: 'libs/engine/src/ticket-queue.spec.ts',
+    edits: [
+      {
+        file: 'libs/engine/src/ticket-queue.ts',
+        from: '      this.#held += tickets.length;\n',
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'a claim loop that looks up every millisecond',
+    rule: '§5',
+    spec: 'libs/engine/src/claimer.spec.ts',
+    edits: [
+      {
+        file: 'libs/engine/src/claimer.ts',
+        from: 'this.#pulse.wait(plan.forMs, ',
+        to: 'this.#pulse.wait(Math.min(1, plan.forMs), ',
+      },
+    ],
+  },
+  {
     name: 'a renewal counts from its reply',
     rule: '§6',
     spec: 'libs/engine/src/heartbeat.spec.ts',
@@ -260,6 +296,54 @@ export const FOUND_BY_SPECS = [
     ],
   },
   {
+    name: 'a beat begins without what was told before it',
+    rule: '§6',
+    spec: 'libs/engine/src/heartbeat.spec.ts',
+    edits: [
+      {
+        file: 'libs/engine/src/heartbeat.ts',
+        from: '    this.#deps.catchUp();\n    const sight',
+        to: '    const sight',
+      },
+    ],
+  },
+  {
+    name: 'a reply is judged without what was told before it',
+    rule: '§6',
+    spec: 'libs/engine/src/heartbeat.spec.ts',
+    edits: [
+      {
+        file: 'libs/engine/src/heartbeat.ts',
+        from: '    this.#deps.catchUp();\n    if (reply',
+        to: '    if (reply',
+      },
+    ],
+  },
+  {
+    name: 'a run that came and went during a beat passes for an orphan',
+    rule: '§6',
+    spec: 'libs/engine/src/heartbeat.spec.ts',
+    edits: [
+      {
+        file: 'libs/engine/src/heartbeat.ts',
+        from: 'claiming.has(belief.token) || ',
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'a worker says that it is gone before it hands back what it holds',
+    rule: '§6',
+    spec: 'libs/engine/src/worker-drain.spec.ts',
+    edits: [
+      {
+        file: 'libs/engine/src/worker-drain.ts',
+        from: '    runner.giveUpAborted();\n',
+        to: '    await this.#bounded(this.#retire(), shareMs());\n    runner.giveUpAborted();\n',
+      },
+    ],
+  },
+  {
     name: 'a thread that is blocked past the deadline of a job lives on',
     rule: '§6',
     spec: 'apps/worker/src/heartbeat/main-watch.spec.ts',
@@ -320,6 +404,18 @@ export const FOUND_BY_SPECS = [
     ],
   },
   {
+    name: 'only the first lease of a batch is deleted',
+    rule: '§7',
+    spec: 'libs/engine/src/settler.spec.ts',
+    edits: [
+      {
+        file: 'libs/engine/src/settler.ts',
+        from: 'batch.map(({ run }) => run.lease)',
+        to: 'batch.slice(0, 1).map(({ run }) => run.lease)',
+      },
+    ],
+  },
+  {
     name: 'an outcome that the store refuses leaves its job RUNNING',
     rule: '§7',
     spec: 'libs/engine/src/settler.spec.ts',
@@ -373,6 +469,18 @@ export const FOUND_BY_SPECS = [
     spec: 'libs/engine/src/run-transactions.spec.ts',
     edits: [
       { file: 'libs/engine/src/run-transactions.ts', from: 'const IDLE_TRIES = 3;', to: 'const IDLE_TRIES = 1;' },
+    ],
+  },
+  {
+    name: 'a handler is given what it made although another was faster',
+    rule: '§7',
+    spec: 'libs/engine/src/run-transactions.spec.ts',
+    edits: [
+      {
+        file: 'libs/engine/src/run-transactions.ts',
+        from: "case 'exists':\n        return this.#once(key, change, idleTries);",
+        to: "case 'exists':\n        return value;",
+      },
     ],
   },
   {
@@ -492,6 +600,18 @@ export const FOUND_BY_SPECS = [
         file: 'libs/engine/src/reaper.ts',
         from: 'this.#sawStoreAway ||= saysThatStoreIsAway(error);',
         to: 'this.#sawStoreAway ||= false;',
+      },
+    ],
+  },
+  {
+    name: 'an error that a reaper saw is forgotten before a scan was marked with it',
+    rule: '§9',
+    spec: 'libs/engine/src/reaper.spec.ts',
+    edits: [
+      {
+        file: 'libs/engine/src/reaper.ts',
+        from: '    const storeUnbrokenMs = await store.markScan({ gapMs, sawError: this.#sawStoreAway });\n    this.#sawStoreAway = false;\n',
+        to: '    const sawError = this.#sawStoreAway;\n    this.#sawStoreAway = false;\n    const storeUnbrokenMs = await store.markScan({ gapMs, sawError });\n',
       },
     ],
   },

@@ -869,6 +869,18 @@ export const FOUND_BY_SPECS = [
     ],
   },
   {
+    name: 'wake-ups are looked for every millisecond',
+    rule: '§10',
+    spec: 'libs/engine/src/promoter.spec.ts',
+    edits: [
+      {
+        file: 'libs/engine/src/promoter.ts',
+        from: 'this.#pulse.wait(Math.ceil(restMs), ',
+        to: 'this.#pulse.wait(Math.min(1, restMs), ',
+      },
+    ],
+  },
+  {
     name: 'a repeated retry starts over once more',
     rule: '§11',
     spec: 'libs/engine/src/job-commands.spec.ts',

@@ -215,6 +215,15 @@ describe('Promoter', () => {
       expect(store.loads).toBeLessThanOrEqual(11);
     });
 
+    it('sleeps for as long as nothing can be due, instead of looking again and again', async () => {
+      await submitDueIn(9_500);
+      void wakeLoop(promoter());
+      await clock.advance(10_000);
+      expect(promoted()).toBe(1);
+      // One for each load, and one for the job.
+      expect(events.of('loop-turned').length).toBeLessThanOrEqual(13);
+    });
+
     it('does nothing for a job that was cancelled after it was loaded', async () => {
       const id = await submitDueIn(2_000);
       void wakeLoop(promoter());

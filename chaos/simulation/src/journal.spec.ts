@@ -13,7 +13,8 @@ describe('a journal', () => {
     ['notes without an end of line', 'is no journal'],
     ['notes\n', 'is no journal'],
     ['{"code":"x"\n', 'no block'],
-    ['{"code":"another"}\n{"co', 'of other code'],
+    ['{"code":"x"}\n', 'no block'],
+    [`${JSON.stringify({ code: 'another', firstSeed: 1, seconds: 1, totals: { sums: {} } })}\n{"co`, 'of other code'],
   ])('that is none of this code is refused, and left as it is: %j', async (text, why) => {
     const file = join(folder, 'file');
     writeFileSync(file, text);

@@ -45,11 +45,23 @@ function readJournal(file: string, code: string): ReadonlyMap<number, Block> {
 }
 
 function toBlock(line: string, file: string): Block {
+  const block = parsed(line);
+  if (isBlock(block)) return block;
+  throw new InputError(`${file} has a line that is no block of a run: ${line.slice(0, 80)}`);
+}
+
+function parsed(line: string): unknown {
   try {
-    return JSON.parse(line) as Block;
-  } catch (cause) {
-    throw new InputError(`${file} has a line that is no block of a run: ${line.slice(0, 80)}`, { cause });
+    return JSON.parse(line);
+  } catch {
+    return null;
   }
+}
+
+/** As far as a program that writes whole lines can have gone wrong. */
+function isBlock(value: unknown): value is Block {
+  const block = value as Block | null;
+  return typeof block?.code === 'string' && typeof block.seconds === 'number' && typeof block.totals?.sums === 'object';
 }
 
 function writeBlock(file: string, block: Block): void {

@@ -98,8 +98,10 @@ export class BrokerWitness {
     return found;
   }
 
+  /** Each message once: kafkajs sends all of them again when one partition of a new topic has no leader yet. */
   async send(topic: string, messages: readonly Message[]): Promise<void> {
-    const producer = this.#kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+    const options = { createPartitioner: Partitioners.DefaultPartitioner, idempotent: true, maxInFlightRequests: 1 };
+    const producer = this.#kafka.producer(options);
     await producer.connect();
     try {
       await producer.send({ topic, messages: [...messages] });

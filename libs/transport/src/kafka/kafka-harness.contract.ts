@@ -160,8 +160,10 @@ export class Bystander {
     );
   }
 
+  /** Each message once: kafkajs sends all of them again when one partition of a new topic has no leader yet. */
   async send(topic: string, messages: Message[]): Promise<void> {
-    const producer = this.#kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+    const options = { createPartitioner: Partitioners.DefaultPartitioner, idempotent: true, maxInFlightRequests: 1 };
+    const producer = this.#kafka.producer(options);
     await producer.connect();
     await producer.send({ topic, messages });
     await producer.disconnect();

@@ -6,6 +6,7 @@ import { CountedIds } from './ids.js';
 import { JOB_TYPE, RARE_TYPE, scriptJob, scriptOf } from './sim-handler.js';
 import type { Script } from './sim-handler.js';
 import { nameOf } from './story.js';
+import type { RedriveAnswer, RetryAnswer } from '@deadman/engine';
 import type { SubmittedBatch } from './verdict.js';
 import type { Intake, World } from './world.js';
 
@@ -200,21 +201,25 @@ export class Clients {
   async #startOver(
     wish: Wish,
     dice: Dice,
-    command: (intake: Intake) => Promise<{ readonly kind: string }>,
+    command: (intake: Intake) => Promise<RetryAnswer | RedriveAnswer>,
   ): Promise<void> {
     const { what, jobId } = wish;
-    const { promises, situations, failovers } = this.#world;
+    const { promises, situations, failovers, db } = this.#world;
     promises.askRetry(jobId);
     this.#world.tell('client', () => `asks to ${what} ${nameOf(jobId)}`);
     const before = this.#countReadied(wish);
+    const stateBefore = db.jobs.get(jobId)?.state;
     const answer = await this.#ask(dice, command);
     if (answer === 'silence' || 'error' in answer) return situations.count(`${what} not answered`);
     promises.answerRetry(jobId);
-    const { kind } = answer.value;
-    situations.count(`${what} ${kind}`);
-    if (kind === 'unknown') this.#judgeUnknown(what, jobId, failovers);
-    const isIdle = kind === 'ready' && this.#countReadied(wish) === before && failovers === this.#world.failovers;
-    if (isIdle)
+    const { value } = answer;
+    situations.count(`${what} ${value.kind}`);
+    this.#world.tell('client', () => `asked to ${what} ${nameOf(jobId)} and is told: ${value.kind}`);
+    if (value.kind === 'unknown') return this.#judgeUnknown(what, jobId, failovers);
+    if (value.kind !== 'ready' || failovers !== this.#world.failovers) return;
+    // Of a job that was cancelled meanwhile nobody can tell whether a write of unknown outcome came before that.
+    const isCancelledSince = stateBefore !== 'CANCELLED' && value.job.state === 'CANCELLED';
+    if (!isCancelledSince && this.#countReadied(wish) === before)
       this.#world.invariants.add('§11 ready', jobId, `is said to be ready after a ${what}, and nobody made it so`);
   }
 

@@ -64,12 +64,18 @@ export class Invariants implements DatabaseObserver {
   readonly #changed = new Set<string>();
   readonly #world: () => WatchedWorld;
   readonly #onLapse: (job: Job) => void;
+  readonly #onViolation: (check: string, message: string) => void;
   #hasFailedOver = false;
 
   /** @param world asked for late, since the database that is watched is part of it. */
-  constructor(world: () => WatchedWorld, onLapse: (job: Job) => void) {
+  constructor(
+    world: () => WatchedWorld,
+    onLapse: (job: Job) => void,
+    onViolation: (check: string, message: string) => void,
+  ) {
     this.#world = world;
     this.#onLapse = onLapse;
+    this.#onViolation = onViolation;
   }
 
   /** Commits were lost: what was seen of them counts no more, and some of what follows cannot be held against anybody. */
@@ -236,6 +242,7 @@ export class Invariants implements DatabaseObserver {
 
   add(check: string, jobId: string, message: string): void {
     this.violations.push({ check, jobId, message });
+    this.#onViolation(check, message);
   }
 
   #judgeNew(job: Job): void {

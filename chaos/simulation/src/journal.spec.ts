@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { InputError } from './input-error.js';
 import { runJournalled } from './journal.js';
+import { Totals } from './totals.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'deadman-journal-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -14,7 +15,11 @@ describe('a journal', () => {
     ['notes\n', 'is no journal'],
     ['{"code":"x"\n', 'no block'],
     ['{"code":"x"}\n', 'no block'],
-    [`${JSON.stringify({ code: 'another', firstSeed: 1, seconds: 1, totals: { sums: {} } })}\n{"co`, 'of other code'],
+    [`${JSON.stringify({ code: 'x', firstSeed: 1, seconds: 1, totals: { sums: {} } })}\n`, 'no block'],
+    [
+      `${JSON.stringify({ code: 'another', firstSeed: 1, seconds: 1, totals: new Totals().toRecord() })}\n{"co`,
+      'of other code',
+    ],
   ])('that is none of this code is refused, and left as it is: %j', async (text, why) => {
     const file = join(folder, 'file');
     writeFileSync(file, text);

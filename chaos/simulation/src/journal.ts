@@ -61,7 +61,10 @@ function parsed(line: string): unknown {
 /** As far as a program that writes whole lines can have gone wrong. */
 function isBlock(value: unknown): value is Block {
   const block = value as Block | null;
-  return typeof block?.code === 'string' && typeof block.seconds === 'number' && typeof block.totals?.sums === 'object';
+  if (typeof block?.code !== 'string' || typeof block.seconds !== 'number') return false;
+  const { totals } = block;
+  const known = new Totals().toRecord();
+  return (Object.keys(known) as (keyof TotalsRecord)[]).every((name) => typeof totals?.[name] === typeof known[name]);
 }
 
 function writeBlock(file: string, block: Block): void {

@@ -70,6 +70,9 @@ async function runMany(options: Options): Promise<number> {
   totals.failures.sort((one, other) => one.seed - other.seed);
   print(toReport(totals, seconds, options.verbose));
   for (const failure of totals.failures.slice(0, MOST_TOLD)) await tellFailure(failure, options.regressions);
+  for (const { seed, violations } of totals.failures.slice(MOST_TOLD)) {
+    print(`seed ${seed} broke ${violations[0]!.check}, too: --replay ${seed} tells of it`);
+  }
   const complaints = totals.complaints();
   for (const complaint of complaints) print(`NOT GREEN: ${complaint}`);
   if (complaints.length === 0) print('green');

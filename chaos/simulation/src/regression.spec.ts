@@ -24,10 +24,16 @@ describe('a regression', () => {
   });
 
   it('never takes the place of one that was kept before', () => {
-    const [first, second] = [REGRESSION, { ...REGRESSION, note: 'another plan of that seed' }];
+    const [first, second] = [REGRESSION, { ...REGRESSION, plan: { ...REGRESSION.plan, jobs: [] } }];
     const files = [first, second].map((regression) => keepRegression(folder, regression));
     expect(files.map((file) => basename(file))).toEqual(['7-7-doubt.json', '7-7-doubt-2.json']);
     expect(files.map(readRegression)).toEqual([first, second]);
+  });
+
+  it('is kept once, however often it is found', () => {
+    const files = [1, 2].map(() => keepRegression(folder, { ...REGRESSION }));
+    expect(new Set(files).size).toBe(1);
+    expect(readRegressions(folder).size).toBe(1);
   });
 
   it.each(['not JSON', '{}', 'null'])('that is none is refused with its name: %s', (text) => {

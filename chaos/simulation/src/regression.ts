@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { Dice } from './dice.js';
 import { planFaults } from './fault-plan.js';
 import type { FaultPlan } from './fault-plan.js';
@@ -49,7 +50,10 @@ export function tellAbout(
   return story.about(jobId === '' ? [] : [nameOf(jobId)]);
 }
 
-/** Writes a new file, also when one of this name is there: a seed means another plan once `fault-plan.ts` has changed. */
+/**
+ * Writes a new file, also when one of this name is there: a seed means another plan once `fault-plan.ts` has changed. A plan
+ * that is kept already is not written again. Returns the file that holds it.
+ */
 export function keepRegression(folder: string, regression: Regression): string {
   mkdirSync(folder, { recursive: true });
   const check = regression.check
@@ -57,10 +61,14 @@ export function keepRegression(folder: string, regression: Regression): string {
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '');
   const name = `${regression.seed}-${check}`;
-  let file = join(folder, `${name}.json`);
-  for (let number = 2; existsSync(file); number += 1) file = join(folder, `${name}-${number}.json`);
-  writeFileSync(file, `${JSON.stringify(regression, null, 2)}\n`, { flag: 'wx' });
-  return file;
+  for (let number = 1; ; number += 1) {
+    const file = join(folder, number === 1 ? `${name}.json` : `${name}-${number}.json`);
+    if (!existsSync(file)) {
+      writeFileSync(file, `${JSON.stringify(regression, null, 2)}\n`, { flag: 'wx' });
+      return file;
+    }
+    if (isDeepStrictEqual(readRegression(file).plan, regression.plan)) return file;
+  }
 }
 
 /** @throws InputError when the file cannot be read, or holds no plan that can be run; it names the places in the file. */

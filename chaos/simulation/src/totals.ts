@@ -113,7 +113,7 @@ export class Totals {
   }
 
   get #hasTooManyFalseReaps(): boolean {
-    return this.#sums.calmFalseReaps >= 3 && this.falseReapShare > MAX_FALSE_REAPS;
+    return this.#sums.calmFalseReaps >= 3 && this.falseReapShare >= MAX_FALSE_REAPS;
   }
 
   #complaintsOfTooFew(): readonly string[] {
@@ -131,7 +131,7 @@ export class Totals {
     if (this.failures.length > 0) said.push(`${this.failures.length} of ${this.schedules} schedules broke a rule`);
     // A few schedules cannot see everything; a thousand have to.
     if (this.schedules >= 1_000) said.push(...this.#complaintsOfTooFew());
-    if (this.#sums.calmReaps >= 1_000 && this.falseReapShare >= MAX_FALSE_REAPS) {
+    if (this.#sums.calmReaps >= 1_000 && this.#hasTooManyFalseReaps) {
       said.push(`${(this.falseReapShare * 100).toFixed(2)} % of the reaps without a failover were false`);
     }
     return said;

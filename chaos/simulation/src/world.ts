@@ -85,6 +85,7 @@ export class World {
     this.invariants = new Invariants(
       () => this.watched,
       (job) => this.historian.onLapse(job),
+      (check, message) => this.historian.tellViolation(check, message),
     );
     this.db = new ObservedDatabase(this.#databaseClock, {
       onChange: (before, after) => {

@@ -21,8 +21,13 @@ const RUNS = join(HOME, 'runs');
 process.exitCode = await main();
 
 async function main(): Promise<number> {
+  const args = process.argv.slice(2);
+  if (args.includes('--help')) {
+    say(USAGE);
+    return 0;
+  }
   try {
-    const options = parseOptions(process.argv.slice(2));
+    const options = parseOptions(args);
     return options.list ? list() : await play(options, chosen(options));
   } catch (error) {
     if (!(error instanceof OptionError)) throw error;

@@ -38,7 +38,8 @@ export const USAGE = `npm run chaos -- [options]
   --ttl SECONDS        time a lease holds, at least 2; default 5
   --untimed            tells of what was too slow, and lets it decide nothing: for a machine that does other things, too
   --time-scale X       scales injected durations, job counts, backoff and wait of the quarantine; default 1
-  --report DIR         default .deadman/chaos/reports`;
+  --report DIR         default .deadman/chaos/reports
+  --help               this`;
 
 const SHAPE = {
   strict: true,

@@ -29,6 +29,20 @@ export class SqlProbe {
     return rows[0]!;
   }
 
+  /** Takes a lock with `text`, in a transaction of its own, and holds it while `act` runs. Nothing stays of what `text` did. */
+  async holding<Result>(text: string, act: () => Promise<Result>): Promise<Result> {
+    const session = await this.#pool.connect();
+    try {
+      await session.query('BEGIN');
+      await session.query(text);
+      return await act();
+    } finally {
+      // Who cannot be asked to roll back has lost the lock with its session.
+      await session.query('ROLLBACK').catch(() => undefined);
+      session.release(true);
+    }
+  }
+
   async close(): Promise<void> {
     await this.#pool.end();
   }

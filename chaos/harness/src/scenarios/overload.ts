@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Refusal } from '../load/client.js';
 import type { Site } from '../run/site.js';
 import type { Stage } from '../run/stage.js';
 import { SURROUNDINGS } from './scenario.js';
@@ -15,6 +16,13 @@ const LEAST_MS = 10_000;
 
 const PER_BATCH = 100;
 
+/** Twice the jobs that an api holds at once (`maxWaiting` of the submitter). They run for a moment: the backlog is the flood's. */
+const WAVE = 20_000;
+const WAVE_RUN_MS = 1;
+
+/** Until the first of the wave is refused. A bound against hanging. Milliseconds. */
+const REFUSED_WITHIN_MS = 30_000;
+
 /** The drain lasts ten times as long as the flood. A bound against hanging, as a multiple of that. */
 const PATIENCE = 3;
 
@@ -26,12 +34,13 @@ const [GROWTH, SLACK_MIB] = [1.25, 48];
 export const overload: Scenario = {
   name: 'overload',
   number: 31,
-  title: 'clients hand in ten times what the worker can do, and do not wait for it',
+  title: 'clients hand in ten times what the worker can do, then more than the api can hold, and do not wait for it',
   fleet: () => [...SURROUNDINGS, ['worker', 'worker-1']],
   async act(stage) {
     const memory = sampleMemory(stage.site);
     const floodMs = stage.scaledMs(FOR_MS, LEAST_MS);
     await flood(stage, (OVER * stage.options.slots * 1_000) / RUN_MS, floodMs);
+    await wave(stage);
     stage.say('the backlog drains');
     await stage.until(() => stage.open <= 0, PATIENCE * OVER * floodMs, 500);
     const samples = memory.stop();
@@ -40,13 +49,19 @@ export const overload: Scenario = {
     );
     const growth = [...samples].flatMap(([name, values]) => growthOf(name, values));
     stage.find('memory-is-flat', 'no service needs more memory in the second half than in the first', growth);
-    const odd = stage.client.refusals.filter(
-      ({ status, retryAfter }) => (status !== 429 && status !== 503) || retryAfter === null,
-    );
+    const { refusals } = stage.client;
+    const odd = refusals.filter(({ status, retryAfter }) => (status !== 429 && status !== 503) || retryAfter === null);
     stage.find(
       'refusals-are-back-pressure',
       'who is refused is told with 429 or 503, and when to come again',
       odd.map(({ status, code }) => `${status} ${code}`),
+    );
+    const overloaded = refusals.filter(isOverloaded).length;
+    stage.figures['batches that the api could not hold'] = overloaded;
+    stage.find(
+      'the-api-holds-no-more-than-it-can',
+      'what exceeds the bounds of the api is refused as overloaded',
+      overloaded > 0 ? [] : [`${WAVE} jobs at once, and none was`],
     );
   },
 };
@@ -57,19 +72,32 @@ async function flood(stage: Stage, perSecond: number, forMs: number): Promise<vo
   const begunMs = performance.now();
   for (let sent = 0; performance.now() - begunMs < forMs && !stage.stop.aborted;) {
     const due = ((performance.now() - begunMs) / 1_000) * perSecond;
-    for (; sent < due; sent += PER_BATCH) open.push(handIn(stage, sent));
+    for (; sent < due; sent += PER_BATCH) open.push(handIn(stage, `flood-${sent}`, RUN_MS));
     stage.say(`${sent} handed in`);
     await stage.pause(10);
   }
   await Promise.all(open);
 }
 
-async function handIn(stage: Stage, first: number): Promise<void> {
+/** While nothing can be written to the table, all that comes has to wait at the api. */
+async function wave(stage: Stage): Promise<void> {
+  stage.say('nothing can be written, and clients hand in more than the api holds');
+  const open: Promise<void>[] = [];
+  await stage.site.sql.holding('LOCK TABLE deadman.jobs IN SHARE MODE', async () => {
+    for (let sent = 0; sent < WAVE; sent += PER_BATCH) open.push(handIn(stage, `wave-${sent}`, WAVE_RUN_MS));
+    await stage.until(() => stage.client.refusals.some(isOverloaded), REFUSED_WITHIN_MS, 10);
+  });
+  await Promise.all(open);
+}
+
+const isOverloaded = ({ code }: Refusal): boolean => code === 'overloaded';
+
+async function handIn(stage: Stage, name: string, ms: number): Promise<void> {
   const jobs = Array.from({ length: PER_BATCH }, (_, index) => ({
     type: 'chaos.fire',
     queue: stage.site.queue,
-    payload: { ms: RUN_MS },
-    idempotencyKey: `${stage.seed}-flood-${first + index}`,
+    payload: { ms },
+    idempotencyKey: `${stage.seed}-${name}-${index}`,
   }));
   stage.ledger.add((await stage.client.submitOnce(jobs)) ?? []);
 }

@@ -8,8 +8,15 @@ const LEAST_AWAY_MS = 8_000;
 
 const CALM_MS = 10_000;
 
-/** Few jobs wait, so that work ends at once where jobs are no longer heard of; and come in as they end. */
+/** Jobs come in as others end. */
 const PER_BATCH = 5;
+
+/**
+ * Open jobs, in multiples of all slots. A job that nobody is told of is not claimed before it is 2 s old, and looked for
+ * once a second (`protocol.md` §13): this many keep the slots busy all the same. With fewer, the rate would be that of
+ * clients who wait, and not what the workers can do.
+ */
+const OPEN = 4;
 
 /** Leases come back with the next beats, and trust after a TTL. In multiples of it. */
 const AFTERMATH = 3;
@@ -34,12 +41,16 @@ export const brokerKilled: Scenario = {
 };
 
 async function without(stage: Stage, server: 'redis' | 'kafka', kill: () => Promise<unknown>): Promise<void> {
-  const flow = stage.flow({ window: stage.slots, perBatch: PER_BATCH });
+  const flow = stage.flow({ window: OPEN * stage.slots, perBatch: PER_BATCH });
   await stage.until(() => stage.watch.ended > stage.slots, 60_000);
   const calm = await rateOver(stage, () => stage.pause(CALM_MS));
   await kill();
   stage.say(`${server} is gone`);
-  const meanwhile = await rateOver(stage, () => stage.pause(stage.scaledMs(AWAY_MS, LEAST_AWAY_MS)));
+  const awayMs = stage.scaledMs(AWAY_MS, LEAST_AWAY_MS);
+  // Of those that are open now the workers may have heard already. What counts is whether they find the others.
+  const heardOf = stage.ledger.accepted.length;
+  await stage.until(() => stage.watch.ended >= heardOf, awayMs);
+  const meanwhile = await rateOver(stage, () => stage.pause(awayMs));
   await stage.site.stack.start(server);
   stage.say(`${server} is back`);
   await stage.pause(AFTERMATH * stage.options.ttlMs);

@@ -27,6 +27,8 @@ const CLIENTS = 4;
  */
 const WINDOW = 2.5;
 
+const UNTOLD = 'SELECT count(*)::integer AS count FROM deadman.outbox';
+
 export interface BatchOfJobs {
   readonly jobs: number;
   readonly type?: string;
@@ -160,7 +162,11 @@ export class Stage {
     return false;
   }
 
-  /** The faults are over: everything ends within the bound of G9, and then nothing happens for longer than a TTL. */
+  /**
+   * The faults are over: everything ends within the bound of G9, what was not told yet is told within it, too (a row of the
+   * outbox that could not be sent waits for up to a minute, its job done or not), and then nothing happens for longer than
+   * a TTL.
+   */
   async untilAllEnded(extraMs: number): Promise<Evidence['ending']> {
     const { ttlMs } = this.options;
     this.say('the faults are over; everything has to end now');
@@ -169,6 +175,8 @@ export class Stage {
     const begunMs = performance.now();
     const inTime = await this.until(() => this.open <= 0 && this.watch.unended === 0, limitMs);
     const tookMs = performance.now() - begunMs;
+    this.say('everything has ended; what is left to be told is told now');
+    await this.until(async () => (await this.site.sql.row<{ count: number }>(UNTOLD)).count === 0, limitMs, 500);
     this.say('everything has ended; nothing may happen any more');
     await sleep(ttlMs + 1_000);
     return { inTime, tookMs, limitMs };

@@ -9,7 +9,10 @@ import type { Scenario } from './scenario.js';
 const LIBRARY = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';
 
 const JOBS = 2_000;
-const DELAYED = 300;
+const DELAYED = 100;
+
+/** Share of all slots that the others keep busy, so that what comes due finds a free one. */
+const BUSY = 0.25;
 
 /** When the delayed jobs are due. Seconds. */
 const DELAY_SECONDS = 8;
@@ -44,8 +47,9 @@ export const clockSkew: Scenario = {
     for (const [service, instance, offset] of [...SKEWED, ...workers])
       await startSkewed(stage, service, instance, offset);
     const more = { delaySeconds: DELAY_SECONDS, tags: ['delayed'] };
-    await stage.submit({ jobs: stage.scaled(DELAYED, 50), more });
-    await stage.submit({ jobs: stage.scaled(JOBS, 300) });
+    const delayed = stage.scaled(DELAYED, 50);
+    await stage.submit({ jobs: delayed, more });
+    await stage.submit({ jobs: stage.scaled(JOBS, 300), window: delayed + Math.ceil(BUSY * stage.slots) });
     await stage.until(() => stage.open <= 0, 300_000);
 
     const { earliestMs, latestMs } = await stage.site.sql.row<{ earliestMs: number; latestMs: number }>(OFF);

@@ -19,7 +19,8 @@ const LEDGER = `SELECT job_id AS "jobId", firing FROM chaos.ledger`;
 
 const LETTERS = `SELECT job_id || ' ' || attempt AS letter FROM deadman.dead_letters`;
 
-const OUTBOX = `SELECT count(*)::integer AS count FROM deadman.outbox`;
+/** What has to be told still. */
+export const OUTBOX = `SELECT count(*)::integer AS count FROM deadman.outbox`;
 
 const OVERDUE = `
   SELECT count(*)::integer AS count FROM deadman.jobs

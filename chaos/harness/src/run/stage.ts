@@ -2,6 +2,7 @@ import { SeededRandom } from '@deadman/testing';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Evidence } from '../checks/evidence.js';
+import { OUTBOX } from '../checks/gather.js';
 import type { Finding } from '../checks/judge.js';
 import { ClientLedger } from '../load/client-ledger.js';
 import { Client } from '../load/client.js';
@@ -26,8 +27,6 @@ const CLIENTS = 4;
  * goes before those that came after it, and waits for those that came before.
  */
 const WINDOW = 2.5;
-
-const UNTOLD = 'SELECT count(*)::integer AS count FROM deadman.outbox';
 
 export interface BatchOfJobs {
   readonly jobs: number;
@@ -176,7 +175,7 @@ export class Stage {
     const inTime = await this.until(() => this.open <= 0 && this.watch.unended === 0, limitMs);
     const tookMs = performance.now() - begunMs;
     this.say('everything has ended; what is left to be told is told now');
-    await this.until(async () => (await this.site.sql.row<{ count: number }>(UNTOLD)).count === 0, limitMs, 500);
+    await this.until(async () => (await this.site.sql.row<{ count: number }>(OUTBOX)).count === 0, limitMs, 500);
     this.say('everything has ended; nothing may happen any more');
     await sleep(ttlMs + 1_000);
     return { inTime, tookMs, limitMs };
